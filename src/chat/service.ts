@@ -1,0 +1,86 @@
+import type { Principal } from '../auth/principal.js';
+import type { TurnEvent } from '../events/event.js';
+
+export interface BudgetSettings {
+  /** Undefined: the default; null: unlimited. */
+  readonly maxCostUsd?: number | null | undefined;
+  readonly maxTokens?: number | null | undefined;
+}
+
+export interface NewSession {
+  readonly clientSessionId?: string | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly systemPrompt?: string | null | undefined;
+  readonly model?: string | null | undefined;
+  readonly maxHistory?: number | null | undefined;
+  readonly maxStepsPerTurn?: number | null | undefined;
+  readonly budget?: BudgetSettings | null | undefined;
+  /** Id of a session whose budget this one draws on. */
+  readonly shareBudgetOf?: string | null | undefined;
+  readonly temperature?: number | null | undefined;
+  readonly maxOutputTokens?: number | null | undefined;
+  readonly metadata?: unknown;
+}
+
+/** Undefined leaves a setting as it is. */
+export interface SessionChange {
+  readonly id: string;
+  readonly title?: string | null | undefined;
+  readonly systemPrompt?: string | null | undefined;
+  readonly model?: string | null | undefined;
+  readonly maxHistory?: number | null | undefined;
+  readonly maxStepsPerTurn?: number | null | undefined;
+  readonly budget?: BudgetSettings | null | undefined;
+  readonly metadata?: unknown;
+}
+
+export interface NewMessage {
+  readonly sessionId: string;
+  readonly message: string;
+  readonly images?: readonly string[] | null | undefined;
+  readonly clientMessageId?: string | null | undefined;
+  /** Id of the subscription on its WebSocket, the key of a stream that names no other. */
+  readonly operationId?: string | null | undefined;
+}
+
+export interface SeedMessage {
+  readonly role: 'USER' | 'ASSISTANT' | 'TOOL' | 'SYSTEM';
+  readonly content: string;
+  readonly toolCallId?: string | null | undefined;
+  readonly toolCalls?:
+    | readonly { readonly id: string; readonly name: string; readonly arguments: unknown }[]
+    | null
+    | undefined;
+  readonly createdAt?: Date | null | undefined;
+}
+
+export interface SeedResult {
+  readonly seededCount: number;
+  readonly skippedSystemCount: number;
+  readonly roleCounts: Readonly<Record<string, number>>;
+  readonly contentDigest: string;
+}
+
+/** A cursor over a turn's events. `return` ends it at once, also while `next` waits. */
+export type TurnEventCursor = AsyncIterableIterator<TurnEvent, undefined, undefined>;
+
+/**
+ * What can be done with chats. Ids are the database's own (UUIDs), never global ids. Everything throws ChatError for
+ * what the caller should know; an object of somebody else is NOT_FOUND.
+ */
+export interface ChatService {
+  createSession(principal: Principal, input: NewSession): Promise<{ id: string }>;
+  updateSession(principal: Principal, change: SessionChange): Promise<void>;
+  closeSession(principal: Principal, sessionId: string): Promise<void>;
+  deleteSession(principal: Principal, sessionId: string): Promise<void>;
+  seedHistory(principal: Principal, sessionId: string, messages: readonly SeedMessage[]): Promise<SeedResult>;
+  /** Resolves when the turn has ended with a usable reply; a failed turn is thrown with `details.turnId`. */
+  send(principal: Principal, input: NewMessage): Promise<{ turnId: string }>;
+  /** Starts a turn, or attaches to the one that the same key has started; `after` is a cursor of that turn. */
+  stream(principal: Principal, input: NewMessage, after?: string | null): Promise<TurnEventCursor>;
+  turnEvents(principal: Principal, turnId: string, after?: string | null): Promise<TurnEventCursor>;
+  /** Ends the active turn and resolves once it has settled; null when nothing ran. */
+  stop(principal: Principal, sessionId: string): Promise<{ turnId: string } | null>;
+  /** Stores what running turns of this process have streamed, so that a read that follows finds it. */
+  flush(sessionId: string): Promise<void>;
+}

@@ -1,0 +1,72 @@
+import type { ErrorCode } from '../errors.js';
+
+/** One message of a prompt, in the vocabulary of the chat completions protocol. */
+export type PromptMessage =
+  | { readonly role: 'system'; readonly content: string }
+  /** Images are https URLs or data URIs. */
+  | { readonly role: 'user'; readonly content: string; readonly images: readonly string[] }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls: readonly PromptToolCall[] }
+  | { readonly role: 'tool'; readonly content: string; readonly toolCallId: string };
+
+export interface PromptToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+}
+
+export interface ModelRequest {
+  readonly model: string;
+  readonly messages: readonly PromptMessage[];
+  readonly temperature: number | null;
+  /** Output limit in tokens; null leaves it to the provider. */
+  readonly maxOutputTokens: number | null;
+}
+
+/** Token counts as the provider reports them: cached is a part of input, reasoning a part of output. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+}
+
+export type ModelFinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
+
+/** What a model call gives, in order. A call that ends without `finish` has failed and throws. */
+export type ModelEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly text: string }
+  | { readonly type: 'finish'; readonly reason: ModelFinishReason }
+  /** At most once, and only when the provider reported usable figures. */
+  | { readonly type: 'usage'; readonly usage: TokenUsage };
+
+/** The way to a model provider. One call of `stream` is one request on the wire: retries are the caller's. */
+export interface ModelPort {
+  /**
+   * Asks for one streamed completion.
+   *
+   * @throws ModelError for everything that goes wrong at the provider or on the way.
+   * @throws the signal's reason when the caller aborts; the provider's socket is closed before that.
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export type ModelErrorCode = Extract<ErrorCode, `PROVIDER_${string}` | 'CONTEXT_OVERFLOW'>;
+
+/** A failed model call. Never carries the provider's words: `cause` is for the log of this server alone. */
+export class ModelError extends Error {
+  override readonly name = 'ModelError';
+
+  constructor(
+    readonly code: ModelErrorCode,
+    /** Whether asking again may help, as long as nothing was received. */
+    readonly retryable: boolean,
+    /** Facts for the log without contents, such as the HTTP status. */
+    readonly facts: Readonly<Record<string, string | number>> = {},
+    /** How long the provider asked to wait. */
+    readonly retryAfterMs: number | null = null,
+  ) {
+    super(code);
+  }
+}

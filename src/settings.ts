@@ -1,0 +1,148 @@
+import { z } from 'zod';
+
+const milliseconds = (fallback: number) =>
+  z.coerce.number('give a whole number of milliseconds').int().min(1).max(86_400_000).default(fallback);
+const wholeNumber = (fallback: number, min: number, max: number) =>
+  z.coerce.number('give a whole number').int().min(min).max(max).default(fallback);
+const price = z.number('give a number of USD per million tokens').min(0, 'a price is never negative').max(1_000_000);
+
+const modelEntry = z.strictObject({
+  contextWindow: z.number('give the window in tokens').int().min(256).max(100_000_000),
+  maxOutputTokens: z.number('give a number of tokens').int().min(1).optional(),
+  inputPrice: price.optional(),
+  cachedInputPrice: price.optional(),
+  outputPrice: price.optional(),
+});
+
+/** A model as the operator writes it in MODELS: window and output limit in tokens, prices in USD per million tokens. */
+export type ModelEntry = z.infer<typeof modelEntry>;
+
+const models = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'is not valid JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(
+    z.record(z.string().min(1).max(200), modelEntry).superRefine((table, context) => {
+      for (const [id, entry] of Object.entries(table)) {
+        if ((entry.inputPrice === undefined) !== (entry.outputPrice === undefined)) {
+          context.addIssue({
+            code: 'custom',
+            path: [id],
+            message: 'needs inputPrice and outputPrice together, or neither',
+          });
+        }
+      }
+    }),
+  )
+  .default({});
+
+const origins = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter((origin) => origin !== ''),
+  )
+  .pipe(
+    z.array(
+      z.string().refine((origin) => URL.canParse(origin) && new URL(origin).origin === origin, {
+        message: 'must be origins such as https://app.example.com, separated by commas, without path or wildcard',
+      }),
+    ),
+  );
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+/**
+ * Every setting, in the order of the reference page: the environment variable, its type and default, and a sentence.
+ * docs/configuration.md and .env.example are made from this table.
+ */
+export const settings = {
+  HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('Address to listen on. Anything but loopback needs authentication.'),
+  PORT: wholeNumber(4000, 0, 65_535).describe('Port to listen on; 0 takes a free one.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// or postgresql:// URL' })
+    .optional()
+    .describe('A Postgres to use, version 14 or later. Unset: an embedded one in DATA_DIR.'),
+  DATABASE_POOL_SIZE: wholeNumber(10, 2, 500).describe('Most connections to Postgres of this process.'),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('./.data')
+    .describe('Folder of the embedded Postgres. One server at a time may use it.'),
+  OPENAI_API_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Key for the model provider. With neither this nor OPENAI_BASE_URL the demo model answers.'),
+  OPENAI_BASE_URL: httpUrl
+    .optional()
+    .describe('Base URL of any server that speaks the OpenAI chat completions protocol.'),
+  MODEL: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Default model of new sessions. Unset: demo without a provider, gpt-5-mini with one.'),
+  MODELS: models.describe(
+    'JSON that adds to or overrides the table of models: {"my-model": {"contextWindow": 8192, "maxOutputTokens": 1024, "inputPrice": 2.5, "cachedInputPrice": 1.25, "outputPrice": 10}}. Prices in USD per million tokens; 0 for a free model, left out when unknown.',
+  ),
+  MODEL_IDLE_TIMEOUT_MS: milliseconds(60_000).describe(
+    'Longest silence of the provider, before its first chunk and between two chunks.',
+  ),
+  MODEL_TOTAL_TIMEOUT_MS: milliseconds(600_000).describe('Longest time of one model call.'),
+  MODEL_MAX_RETRIES: wholeNumber(2, 0, 10).describe(
+    'Retries of a model call that failed in a passing way before its first chunk.',
+  ),
+  BUDGET_MAX_COST_USD: z.coerce
+    .number('give a number of USD')
+    .min(0)
+    .max(1_000_000_000)
+    .default(10)
+    .describe('Cost limit of a new session that names none, in USD.'),
+  BUDGET_MAX_TOKENS: wholeNumber(500_000, 0, Number.MAX_SAFE_INTEGER).describe(
+    'Token limit of a new session that names none.',
+  ),
+  TURN_LEASE_MS: milliseconds(15_000)
+    .pipe(z.number().min(200, 'must be at least 200'))
+    .describe('How long the process that runs a turn may be silent before the turn counts as abandoned.'),
+  SHUTDOWN_GRACE_MS: z.coerce
+    .number('give a whole number of milliseconds')
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(10_000)
+    .describe('How long running turns may finish after SIGTERM.'),
+  MAX_REQUEST_BYTES: wholeNumber(16_777_216, 65_536, 268_435_456).describe('Largest HTTP body and WebSocket message.'),
+  MAX_MESSAGE_BYTES: wholeNumber(1_048_576, 1_024, 67_108_864).describe(
+    'Largest text of one message, in bytes of UTF-8.',
+  ),
+  CORS_ORIGINS: origins.describe(
+    'Browser origins that may call this server, separated by commas; also for the WebSocket upgrade. Its own origin is always allowed.',
+  ),
+  AUTH_JWT_SECRET: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe('Secret of HS256 bearer tokens. Turns authentication on.'),
+  AUTH_JWKS_URL: httpUrl.optional().describe('Where the public keys of bearer tokens are. Turns authentication on.'),
+  AUTH_ISSUER: z.string().min(1).optional().describe('Issuer that a token must name.'),
+  AUTH_AUDIENCE: z.string().min(1).optional().describe('Audience that a token must name.'),
+  GRAPHIQL: z.enum(['on', 'off']).default('on').describe('Whether GraphiQL is served to browsers at /graphql.'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least severe log line that is written.'),
+} as const;
