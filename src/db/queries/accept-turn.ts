@@ -1,0 +1,145 @@
+import type { Queryable } from './queryable.js';
+
+/** An image on its way into the database: a URL, or bytes with their digest. */
+export interface ImageRow {
+  readonly id: string;
+  readonly url: string | null;
+  readonly digest: string | null;
+  readonly mimeType: string | null;
+  readonly data: Buffer | null;
+}
+
+export interface TurnToAccept {
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly tenant: string;
+  readonly turnId: string;
+  readonly messageId: string;
+  readonly content: string;
+  readonly images: readonly ImageRow[];
+  readonly clientMessageId: string | null;
+  readonly idempotencyKey: string | null;
+  readonly inputDigest: string;
+  readonly leaseOwner: string;
+  readonly leaseMs: number;
+  readonly traceId: string;
+  readonly trace: unknown;
+}
+
+/** What a turn needs to know of its session when it starts. */
+export interface AcceptedTurn {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly number: number;
+  readonly epoch: number;
+  readonly owner: string;
+  readonly tenant: string;
+  readonly budgetId: string;
+  readonly model: string;
+  readonly systemPrompt: string;
+  readonly temperature: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly maxHistory: number | null;
+}
+
+// Everything that makes a turn accepted is one statement, so that a crash leaves all of it or nothing. The UPDATE is
+// also the busy check: concurrent calls queue on the session's row, and whoever comes second no longer matches
+// active_turn_id IS NULL. A repeated idempotency key that slips past the NOT EXISTS (its snapshot may be older than
+// the row) hits the unique index instead.
+const text = `
+WITH session AS (
+  UPDATE chat_sessions s
+  SET active_turn_id = $4, turn_count = turn_count + 1, message_count = message_count + 1,
+      last_message_sequence = last_message_sequence + 1, last_trace_sequence = last_trace_sequence + 1,
+      updated_at = now()
+  FROM budgets b
+  WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND s.status = 'OPEN' AND s.active_turn_id IS NULL
+    AND b.id = s.budget_id
+    AND (b.max_cost_usd IS NULL OR b.spent_cost_usd + b.held_cost_usd < b.max_cost_usd)
+    AND (b.max_tokens IS NULL OR b.spent_tokens + b.held_tokens < b.max_tokens)
+    AND NOT EXISTS (SELECT FROM turns t WHERE t.session_id = $1 AND t.idempotency_key = $8)
+  RETURNING s.*
+), turn AS (
+  INSERT INTO turns (id, session_id, number, status, user_message_id, idempotency_key, input_digest,
+                     lease_owner, lease_epoch, lease_expires_at, attempts, started_at)
+  SELECT $4, id, turn_count, 'RUNNING', $5, $8, $9, $10, 1, now() + $11::int * interval '1 millisecond', 1, now()
+  FROM session
+), message AS (
+  INSERT INTO messages (id, session_id, turn_id, sequence, role, content, client_message_id)
+  SELECT $5, id, $4, last_message_sequence, 'USER', $6, $7 FROM session
+), blob AS (
+  INSERT INTO image_blobs (session_id, digest, mime_type, byte_size, data)
+  SELECT session.id, i.digest, i.mime_type, length(i.data), i.data
+  FROM session, unnest($17::text[], $18::text[], $19::bytea[]) AS i(digest, mime_type, data)
+  ON CONFLICT DO NOTHING
+), image AS (
+  INSERT INTO message_images (id, message_id, session_id, position, url, digest)
+  SELECT i.id, $5, session.id, i.position - 1, i.url, i.digest
+  FROM session, unnest($14::uuid[], $15::text[], $16::text[]) WITH ORDINALITY AS i(id, url, digest, position)
+), trace AS (
+  INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
+  SELECT $12, id, $4, last_trace_sequence, 'TURN_STARTED', $13::jsonb FROM session
+)
+SELECT turn_count AS number, budget_id, model, system_prompt, temperature, max_output_tokens, max_history FROM session`;
+
+interface Row {
+  number: number;
+  budget_id: string;
+  model: string;
+  system_prompt: string;
+  temperature: number | null;
+  max_output_tokens: number | null;
+  max_history: number | null;
+}
+
+/**
+ * Accepts a turn: its user message, the turn, the session's counters and a trace event. Null when the session is not
+ * there, not the caller's, closed, busy, out of budget, or has seen the idempotency key: `explainRefusal` tells which.
+ *
+ * @throws a unique violation when another call with the same key won at the same instant.
+ */
+export async function acceptTurn(db: Queryable, turn: TurnToAccept): Promise<AcceptedTurn | null> {
+  const blobs = new Map<string, ImageRow>();
+  for (const image of turn.images) if (image.digest !== null) blobs.set(image.digest, image);
+  const { rows } = await db.query<Row>({
+    name: 'accept-turn',
+    text,
+    values: [
+      turn.sessionId,
+      turn.owner,
+      turn.tenant,
+      turn.turnId,
+      turn.messageId,
+      turn.content,
+      turn.clientMessageId,
+      turn.idempotencyKey,
+      turn.inputDigest,
+      turn.leaseOwner,
+      turn.leaseMs,
+      turn.traceId,
+      JSON.stringify(turn.trace),
+      turn.images.map((image) => image.id),
+      turn.images.map((image) => image.url),
+      turn.images.map((image) => image.digest),
+      [...blobs.keys()],
+      [...blobs.values()].map((image) => image.mimeType),
+      [...blobs.values()].map((image) => image.data),
+    ],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    sessionId: turn.sessionId,
+    turnId: turn.turnId,
+    number: row.number,
+    epoch: 1,
+    owner: turn.owner,
+    tenant: turn.tenant,
+    budgetId: row.budget_id,
+    model: row.model,
+    systemPrompt: row.system_prompt,
+    temperature: row.temperature,
+    maxOutputTokens: row.max_output_tokens,
+    maxHistory: row.max_history,
+  };
+}

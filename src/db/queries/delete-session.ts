@@ -1,0 +1,26 @@
+import type { Queryable } from './queryable.js';
+
+// One statement: messages, turns, images and traces go with the session by cascade, the ledger stays without it. The
+// budget goes too unless another session draws on it.
+const text = `
+WITH session AS (
+  DELETE FROM chat_sessions WHERE id = $1 AND owner = $2 AND tenant = $3 RETURNING budget_id
+), budget AS (
+  DELETE FROM budgets USING session
+  WHERE budgets.id = session.budget_id AND budgets.scope = 'SESSION'
+    AND NOT EXISTS (SELECT FROM chat_sessions s WHERE s.budget_id = budgets.id AND s.id <> $1)
+)
+SELECT 1 FROM session`;
+
+/** Deletes a session and all that belongs to it. False when it is not there or not the caller's. */
+export async function deleteSession(
+  db: Queryable,
+  session: { readonly sessionId: string; readonly owner: string; readonly tenant: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'delete-session',
+    text,
+    values: [session.sessionId, session.owner, session.tenant],
+  });
+  return rowCount === 1;
+}

@@ -1,0 +1,70 @@
+import type { Queryable } from './queryable.js';
+
+/** The state of a session that let no turn in, as it is now. */
+export interface RefusalFacts {
+  readonly closed: boolean;
+  readonly activeTurnId: string | null;
+  readonly awaitingInput: boolean;
+  /** The turn that has used the idempotency key. */
+  readonly prior: { readonly turnId: string; readonly inputDigest: string } | null;
+  readonly budget: {
+    readonly maxCostUsd: string | null;
+    readonly spentCostUsd: string;
+    readonly maxTokens: string | null;
+    readonly spentTokens: string;
+    readonly exhausted: 'cost' | 'tokens' | null;
+  };
+}
+
+const text = `
+SELECT s.status = 'CLOSED' AS closed, a.id AS active_turn_id, coalesce(a.status = 'AWAITING_INPUT', false) AS awaiting_input,
+       p.id AS prior_id, p.input_digest AS prior_digest,
+       b.max_cost_usd, b.spent_cost_usd, b.max_tokens, b.spent_tokens,
+       CASE WHEN b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd THEN 'cost'
+            WHEN b.spent_tokens + b.held_tokens >= b.max_tokens THEN 'tokens' END AS exhausted
+FROM chat_sessions s
+JOIN budgets b ON b.id = s.budget_id
+LEFT JOIN turns a ON a.id = s.active_turn_id
+LEFT JOIN turns p ON p.session_id = s.id AND p.idempotency_key = $4
+WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3`;
+
+interface Row {
+  closed: boolean;
+  active_turn_id: string | null;
+  awaiting_input: boolean;
+  prior_id: string | null;
+  prior_digest: string | null;
+  max_cost_usd: string | null;
+  spent_cost_usd: string;
+  max_tokens: string | null;
+  spent_tokens: string;
+  exhausted: 'cost' | 'tokens' | null;
+}
+
+/** Why a session let no turn or seed in; null when it is not there or not the caller's. */
+export async function explainRefusal(
+  db: Queryable,
+  session: { readonly sessionId: string; readonly owner: string; readonly tenant: string },
+  idempotencyKey: string | null,
+): Promise<RefusalFacts | null> {
+  const { rows } = await db.query<Row>({
+    name: 'explain-refusal',
+    text,
+    values: [session.sessionId, session.owner, session.tenant, idempotencyKey],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    closed: row.closed,
+    activeTurnId: row.active_turn_id,
+    awaitingInput: row.awaiting_input,
+    prior: row.prior_id && row.prior_digest ? { turnId: row.prior_id, inputDigest: row.prior_digest } : null,
+    budget: {
+      maxCostUsd: row.max_cost_usd,
+      spentCostUsd: row.spent_cost_usd,
+      maxTokens: row.max_tokens,
+      spentTokens: row.spent_tokens,
+      exhausted: row.exhausted,
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { ErrorCode } from '../../errors.js';
+import type { LayoutEntry } from '../../events/layout.js';
+import type { Queryable } from './queryable.js';
+import { addTokens, bookCall, callValues, type SettledCall } from './settled-call.js';
+
+/** How a turn ends. */
+export interface TurnEnd {
+  readonly turnId: string;
+  readonly epoch: number;
+  readonly status: 'COMPLETED' | 'FAILED' | 'STOPPED';
+  readonly finishReason: 'STOP' | 'LENGTH' | 'CONTENT_FILTER' | 'STOPPED' | 'ERROR';
+  readonly errorCode: ErrorCode | null;
+  readonly errorRetryable: boolean | null;
+  /** The last assistant message; null when the model wrote nothing. `stored` when a flush has inserted it already. */
+  readonly reply: {
+    readonly messageId: string;
+    readonly content: string;
+    readonly status: 'COMPLETE' | 'PARTIAL';
+    readonly step: number;
+    readonly stored: boolean;
+  } | null;
+  readonly call: SettledCall | null;
+  readonly layout: readonly LayoutEntry[];
+  readonly traces: readonly { readonly id: string; readonly type: string; readonly data: unknown }[];
+}
+
+// One statement ends a turn: a crash leaves it running, to be recovered, or ended with everything that belongs to it.
+const text = `
+WITH turn AS (
+  UPDATE turns
+  SET ${addTokens}, cost_usd = cost_usd + $8::numeric,
+      status = $15::turn_status, finish_reason = $16::finish_reason, error_code = $17, error_retryable = $18,
+      final_message_id = $19::uuid, event_layout = $20::jsonb, finished_at = now(),
+      lease_owner = NULL, lease_expires_at = NULL
+  WHERE id = $13 AND lease_epoch = $14 AND status = 'RUNNING'
+  RETURNING session_id
+), session AS (
+  UPDATE chat_sessions s
+  SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(),
+      message_count = message_count + $21::int, last_message_sequence = last_message_sequence + $21::int,
+      last_trace_sequence = last_trace_sequence + cardinality($25::uuid[])
+  FROM turn WHERE s.id = turn.session_id
+  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence
+), ${bookCall}, reply AS (
+  INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
+  SELECT $19::uuid, id, $13, last_message_sequence, 'ASSISTANT', $22::message_status, $23, $24::int
+  FROM session WHERE $19::uuid IS NOT NULL
+  ON CONFLICT (id) DO UPDATE SET content = excluded.content, status = excluded.status, updated_at = now()
+), trace AS (
+  INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
+  SELECT t.id, session.id, $13, session.last_trace_sequence - cardinality($25::uuid[]) + t.position, t.type, t.data
+  FROM session, unnest($25::uuid[], $26::trace_event_type[], $27::jsonb[]) WITH ORDINALITY AS t(id, type, data, position)
+)
+SELECT 1 FROM session`;
+
+/** Ends a turn and books its last call. False when the turn is not this owner's any more; then nothing has changed. */
+export async function settleTurn(db: Queryable, end: TurnEnd): Promise<boolean> {
+  const { reply } = end;
+  const { rowCount } = await db.query({
+    name: 'settle-turn',
+    text,
+    values: [
+      ...callValues(end.call),
+      end.turnId,
+      end.epoch,
+      end.status,
+      end.finishReason,
+      end.errorCode,
+      end.errorRetryable,
+      reply?.messageId ?? null,
+      JSON.stringify(end.layout),
+      reply && !reply.stored ? 1 : 0,
+      reply?.status ?? null,
+      reply?.content ?? null,
+      reply?.step ?? null,
+      end.traces.map((trace) => trace.id),
+      end.traces.map((trace) => trace.type),
+      end.traces.map((trace) => JSON.stringify(trace.data)),
+    ],
+  });
+  return rowCount === 1;
+}

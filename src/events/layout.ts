@@ -1,0 +1,62 @@
+import type { StepUsage, TurnEventBody } from './event.js';
+
+/**
+ * The shape of a turn's log as it is stored with the turn. Reply texts are left out, since they stand in the messages;
+ * `length` says how many UTF-16 units of the message a run of deltas covers. Thinking is not a message, so its text
+ * stands here. `at` is in milliseconds since the epoch.
+ */
+export type LayoutEntry =
+  | { readonly type: 'start'; readonly at: number }
+  | {
+      readonly type: 'text';
+      readonly at: number;
+      readonly step: number;
+      readonly messageId: string;
+      readonly length: number;
+    }
+  | { readonly type: 'thinking'; readonly at: number; readonly step: number; readonly text: string }
+  | {
+      readonly type: 'step';
+      readonly at: number;
+      readonly step: number;
+      readonly usage: StepUsage;
+      readonly costUsd: number;
+    }
+  | { readonly type: 'end'; readonly at: number };
+
+/**
+ * How far an event moves the sequence. A delta moves it by its length, so every sequence names an exact place in the
+ * text and neighbouring deltas can be merged or split without renumbering.
+ */
+export function sequenceLength(body: TurnEventBody): number {
+  return body.type === 'TextDelta' || body.type === 'ThinkingDelta' ? body.delta.length : 1;
+}
+
+/** Adds an event to a layout, joining it to a run of deltas of the same kind. */
+export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: number): void {
+  const last = layout.at(-1);
+  switch (body.type) {
+    case 'TurnStarted':
+      layout.push({ type: 'start', at });
+      return;
+    case 'TextDelta':
+      if (last?.type === 'text' && last.messageId === body.messageId) {
+        layout[layout.length - 1] = { ...last, length: last.length + body.delta.length };
+      } else {
+        layout.push({ type: 'text', at, step: body.step, messageId: body.messageId, length: body.delta.length });
+      }
+      return;
+    case 'ThinkingDelta':
+      if (last?.type === 'thinking' && last.step === body.step) {
+        layout[layout.length - 1] = { ...last, text: last.text + body.delta };
+      } else {
+        layout.push({ type: 'thinking', at, step: body.step, text: body.delta });
+      }
+      return;
+    case 'StepCompleted':
+      layout.push({ type: 'step', at, step: body.step, usage: body.usage, costUsd: body.costUsd });
+      return;
+    default:
+      layout.push({ type: 'end', at });
+  }
+}

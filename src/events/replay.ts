@@ -1,0 +1,79 @@
+import type { ErrorCode } from '../errors.js';
+import { encodeCursor } from './cursor.js';
+import type { TurnEvent, TurnEventBody } from './event.js';
+import { type LayoutEntry, sequenceLength } from './layout.js';
+
+/** A turn as it is stored, with all that its events are made from. */
+export interface StoredTurn {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly number: number;
+  readonly status: 'QUEUED' | 'RUNNING' | 'AWAITING_INPUT' | 'COMPLETED' | 'FAILED' | 'STOPPED';
+  readonly errorCode: ErrorCode | null;
+  readonly errorRetryable: boolean | null;
+  readonly layout: readonly LayoutEntry[];
+  /** Texts of its assistant messages by message id. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+function endOf(turn: StoredTurn): TurnEventBody {
+  if (turn.status === 'FAILED') {
+    return { type: 'TurnFailed', code: turn.errorCode ?? 'INTERNAL', retryable: turn.errorRetryable ?? false };
+  }
+  return { type: turn.status === 'STOPPED' ? 'TurnStopped' : 'TurnCompleted' };
+}
+
+function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number }> {
+  const read = new Map<string, number>();
+  for (const entry of turn.layout) {
+    switch (entry.type) {
+      case 'start':
+        yield { body: { type: 'TurnStarted' }, at: entry.at };
+        break;
+      case 'text': {
+        const from = read.get(entry.messageId) ?? 0;
+        const delta = (turn.texts.get(entry.messageId) ?? '').slice(from, from + entry.length);
+        read.set(entry.messageId, from + entry.length);
+        yield { body: { type: 'TextDelta', step: entry.step, messageId: entry.messageId, delta }, at: entry.at };
+        break;
+      }
+      case 'thinking':
+        yield { body: { type: 'ThinkingDelta', step: entry.step, delta: entry.text }, at: entry.at };
+        break;
+      case 'step':
+        yield {
+          body: { type: 'StepCompleted', step: entry.step, usage: entry.usage, costUsd: entry.costUsd },
+          at: entry.at,
+        };
+        break;
+      case 'end':
+        yield { body: endOf(turn), at: entry.at };
+    }
+  }
+}
+
+/** The part of a delta that lies after a sequence; `end` is the sequence of the whole delta. */
+export function cutBefore<Body extends TurnEventBody>(body: Body, end: number, after: number): Body {
+  if (body.type !== 'TextDelta' && body.type !== 'ThinkingDelta') return body;
+  const start = end - body.delta.length;
+  return after > start ? { ...body, delta: body.delta.slice(after - start) } : body;
+}
+
+/** The events of a stored turn that lie after a sequence (0: all of them), neighbouring deltas merged. */
+export function replay(turn: StoredTurn, after: number): TurnEvent[] {
+  const events: TurnEvent[] = [];
+  let sequence = 0;
+  for (const { body, at } of bodies(turn)) {
+    sequence += sequenceLength(body);
+    if (sequence <= after) continue;
+    events.push({
+      ...cutBefore(body, sequence, after),
+      sessionId: turn.sessionId,
+      turnId: turn.id,
+      sequence,
+      cursor: encodeCursor(turn.number, sequence, turn.id),
+      at: new Date(at),
+    });
+  }
+  return events;
+}
