@@ -1,0 +1,24 @@
+import { createRequire } from 'node:module';
+import { defineConfig } from 'vitest/config';
+
+// Vite would take the .mjs of graphql for our files while Node takes the .js for the libraries, and graphql refuses to
+// work with objects of another copy of itself. Everybody gets the .js.
+const graphql = createRequire(import.meta.url).resolve('graphql');
+
+const database = { globalSetup: ['test/support/global-setup.ts'] };
+
+export default defineConfig({
+  resolve: { alias: [{ find: /^graphql$/, replacement: graphql }] },
+  test: {
+    // Two cores serve the tests, the servers they start and Postgres.
+    maxWorkers: 2,
+    testTimeout: 10_000,
+    hookTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 5_000 } },
+      { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...database } },
+      { extends: true, test: { name: 'regression', include: ['test/regression/**/*.test.ts'], ...database } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 30_000, ...database } },
+    ],
+  },
+});
