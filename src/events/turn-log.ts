@@ -40,11 +40,14 @@ export class TurnLog {
     return this.#layout;
   }
 
-  /** The layout as it will be once the turn has ended, for the statement that ends it. */
-  endedLayout(): readonly LayoutEntry[] {
-    return [...this.#layout, { type: 'end', at: this.now().getTime() }];
+  /** The layout as it will be with more events, for the statement that has to store them before they are told. */
+  layoutWith(bodies: readonly TurnEventBody[]): readonly LayoutEntry[] {
+    const layout = [...this.#layout];
+    for (const body of bodies) extendLayout(layout, body, this.now().getTime());
+    return layout;
   }
 
+  /** How many cursors wait for the next event. */
   get followers(): number {
     return this.#waiting.size;
   }

@@ -1,0 +1,130 @@
+import type { AcceptedTurn } from '../db/queries/accept-turn.js';
+import { bookFailedCall } from '../db/queries/book-failed-call.js';
+import { openModelCall } from '../db/queries/open-model-call.js';
+import type { SettledCall } from '../db/queries/settled-call.js';
+import type { ErrorCode } from '../errors.js';
+import type { ModelInfo } from '../model/catalog.js';
+import { ModelError, type ModelFinishReason, type ModelRequest, type TokenUsage } from '../model/port.js';
+import { retryDelayMs, wait } from '../model/retry.js';
+import { settleFigures } from './call-figures.js';
+import type { AgentDependencies } from './dependencies.js';
+import { OwnershipLost } from './ends.js';
+import type { ReplyWriter } from './reply-writer.js';
+import { modelCallTrace } from './traces.js';
+
+/** How the last attempt of a step went. The call is settled by whoever ends the step, in its own statement. */
+export interface CallResult {
+  readonly call: SettledCall | null;
+  readonly attempt: number;
+  readonly finishReason: ModelFinishReason | null;
+  readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null;
+}
+
+interface Attempt extends CallResult {
+  readonly call: SettledCall;
+  readonly modelError: ModelError | null;
+}
+
+interface Step {
+  readonly turn: AcceptedTurn;
+  readonly step: number;
+  readonly model: ModelInfo;
+  readonly request: ModelRequest;
+  readonly writer: ReplyWriter;
+  readonly signal: AbortSignal;
+}
+
+const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
+  model.prices?.[kind].toFixed(8) ?? null;
+
+async function openCall(deps: AgentDependencies, { turn, step, model }: Step, attempt: number): Promise<string> {
+  const id = deps.newId();
+  const opened = await openModelCall(deps.db, {
+    id,
+    turnId: turn.turnId,
+    epoch: turn.epoch,
+    sessionId: turn.sessionId,
+    budgetId: turn.budgetId,
+    owner: turn.owner,
+    tenant: turn.tenant,
+    step,
+    attempt,
+    model: model.id,
+    inputPrice: priceText(model, 'input'),
+    cachedInputPrice: priceText(model, 'cachedInput'),
+    outputPrice: priceText(model, 'output'),
+  });
+  if (!opened) throw new OwnershipLost();
+  return id;
+}
+
+function failure(deps: AgentDependencies, { turn, model }: Step, error: unknown): Attempt['error'] & object {
+  if (error instanceof ModelError) {
+    deps.log.warn({ turnId: turn.turnId, model: model.id, code: error.code, ...error.facts }, 'model call failed');
+    return { code: error.code, retryable: error.retryable };
+  }
+  deps.log.error({ turnId: turn.turnId, model: model.id, err: error }, 'fault while reading a model call');
+  return { code: 'INTERNAL', retryable: false };
+}
+
+async function attemptCall(deps: AgentDependencies, step: Step, attempt: number): Promise<Attempt> {
+  const { request, writer, signal } = step;
+  const id = await openCall(deps, step, attempt);
+  const startedAt = deps.now();
+  let firstTokenAt: Date | null = null;
+  let usage: TokenUsage | null = null;
+  let finishReason: ModelFinishReason | null = null;
+  let error: Attempt['error'] = null;
+  let modelError: ModelError | null = null;
+  try {
+    for await (const event of deps.model.stream(request, signal)) {
+      if (event.type === 'text' || event.type === 'thinking') firstTokenAt ??= deps.now();
+      if (event.type === 'text') writer.text(event.text);
+      else if (event.type === 'thinking') writer.thought(event.text);
+      else if (event.type === 'usage') usage = event.usage;
+      else finishReason = event.reason;
+    }
+  } catch (caught) {
+    if (!signal.aborted) {
+      modelError = caught instanceof ModelError ? caught : null;
+      error = failure(deps, step, caught);
+    }
+  }
+  const status = signal.aborted && finishReason === null ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
+  const output = writer.thinking + writer.content;
+  const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
+  return { call: settleFigures(facts, request, step.model, deps.now()), attempt, finishReason, error, modelError };
+}
+
+/**
+ * Makes the model call of a step, again after failures that a retry may help, as long as nothing was received. Every
+ * attempt has its own ledger row, written before its request.
+ *
+ * @throws OwnershipLost when the turn was taken over.
+ */
+export async function callModel(deps: AgentDependencies, step: Step): Promise<CallResult> {
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await attemptCall(deps, step, attempt);
+    const { modelError, call } = result;
+    const nothingReceived = step.writer.content === '' && step.writer.thinking === '';
+    const delay =
+      modelError?.retryable && nothingReceived && attempt <= deps.maxRetries && !step.signal.aborted
+        ? retryDelayMs(modelError, attempt, deps.random())
+        : null;
+    if (delay === null) return result;
+    const trace = { id: deps.newId(), data: modelCallTrace(call, step.model.id, attempt, null) };
+    try {
+      if (!(await bookFailedCall(deps.db, step.turn, call, trace))) throw new OwnershipLost();
+    } catch (error) {
+      if (error instanceof OwnershipLost) throw error;
+      // The call is still to be booked, so it goes back to be settled with the turn.
+      deps.log.warn({ turnId: step.turn.turnId, err: error }, 'failed model call could not be booked yet');
+      return { ...result, error: { code: 'UNAVAILABLE', retryable: true } };
+    }
+    try {
+      await wait(delay, step.signal);
+    } catch {
+      return { call: null, attempt, finishReason: null, error: null };
+    }
+  }
+}

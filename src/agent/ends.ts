@@ -1,0 +1,14 @@
+/** The reason with which a turn's signal is aborted when its user stops it. */
+export class StopRequested extends Error {
+  override readonly name = 'StopRequested';
+}
+
+/** The reason when this process has to end before the turn does. */
+export class ProcessEnding extends Error {
+  override readonly name = 'ProcessEnding';
+}
+
+/** The reason when the turn was taken over: nothing that this process still writes about it counts. */
+export class OwnershipLost extends Error {
+  override readonly name = 'OwnershipLost';
+}

@@ -1,0 +1,118 @@
+import type { AcceptedTurn } from '../db/queries/accept-turn.js';
+import { type HistoryMessage, loadHistory } from '../db/queries/load-history.js';
+import type { Queryable } from '../db/queries/queryable.js';
+import { ChatError } from '../errors.js';
+import type { ModelInfo } from '../model/catalog.js';
+import type { PromptMessage } from '../model/port.js';
+import { countTokens } from '../model/tokens.js';
+
+const pageSize = 200;
+/** Room for the reply where neither session nor model names a limit. */
+const defaultReserve = 4_096;
+/** What the protocol adds to every message. */
+const messageOverhead = 8;
+/** What providers charge for a picture of usual size. */
+const imageTokens = 1_000;
+/** Images of earlier messages ride along only while all images of the request stay below this. */
+const mostImageBytes = 8 * 1024 * 1024;
+
+export interface Prompt {
+  readonly messages: readonly PromptMessage[];
+  /** Older messages that did not fit into the window. */
+  readonly dropped: boolean;
+}
+
+const callsText = (message: HistoryMessage) => (message.toolCalls.length > 0 ? JSON.stringify(message.toolCalls) : '');
+
+/** Never less than the number of tokens, and free to compute: no token is shorter than a byte. */
+const upperBound = (message: HistoryMessage) =>
+  Buffer.byteLength(message.content) +
+  Buffer.byteLength(callsText(message)) +
+  message.images.length * imageTokens +
+  messageOverhead;
+
+const exactCost = (message: HistoryMessage) =>
+  countTokens(message.content) +
+  countTokens(callsText(message)) +
+  message.images.length * imageTokens +
+  messageOverhead;
+
+/** The newest messages that fit, newest first. Counts tokens only when the bytes alone might not fit. */
+async function newestThatFit(db: Queryable, sessionId: string, budget: number) {
+  const kept: HistoryMessage[] = [];
+  let exact = false;
+  let used = 0;
+  for (let before = 2_147_483_647; ; ) {
+    const page = await loadHistory(db, sessionId, before, pageSize);
+    for (const message of page) {
+      kept.push(message);
+      used += exact ? exactCost(message) : upperBound(message);
+      if (used > budget && !exact) {
+        exact = true;
+        used = kept.reduce((sum, one) => sum + exactCost(one), 0);
+      }
+      if (used > budget) {
+        kept.pop();
+        return { kept, dropped: true };
+      }
+    }
+    const last = page.at(-1);
+    if (!last || page.length < pageSize) return { kept, dropped: false };
+    before = last.sequence;
+  }
+}
+
+function toPrompt(message: HistoryMessage, images: readonly string[]): PromptMessage {
+  const { content } = message;
+  switch (message.role) {
+    case 'USER': {
+      const missing = message.images.length - images.length;
+      const note = missing > 0 ? `\n\n[${missing} earlier image${missing > 1 ? 's' : ''} left out]` : '';
+      return { role: 'user', content: content + note, images };
+    }
+    case 'ASSISTANT':
+      return {
+        role: 'assistant',
+        content,
+        toolCalls: message.toolCalls.map((call) => ({
+          id: call.id,
+          name: call.name,
+          arguments: JSON.stringify(call.arguments),
+        })),
+      };
+    case 'TOOL':
+      return { role: 'tool', content, toolCallId: message.toolCallId ?? '' };
+  }
+}
+
+/**
+ * The prompt of a turn: system prompt first and once, then the newest whole rounds that fit into the window beside the
+ * room kept for the reply.
+ *
+ * @throws ChatError CONTEXT_OVERFLOW when not even the user's new message fits.
+ */
+export async function buildPrompt(
+  db: Queryable,
+  turn: Pick<AcceptedTurn, 'sessionId' | 'systemPrompt' | 'maxOutputTokens'>,
+  model: ModelInfo,
+): Promise<Prompt> {
+  const wanted = turn.maxOutputTokens ?? model.maxOutputTokens ?? defaultReserve;
+  const reserve = Math.min(wanted, Math.floor(model.contextWindow / 2));
+  const systemCost = turn.systemPrompt === '' ? 0 : countTokens(turn.systemPrompt) + messageOverhead;
+  const { kept, dropped } = await newestThatFit(db, turn.sessionId, model.contextWindow - reserve - systemCost);
+  if (kept.length === 0) throw new ChatError('CONTEXT_OVERFLOW');
+  // A tool message whose call was cut off is no use to anybody, and providers refuse it.
+  while (kept.at(-1)?.role === 'TOOL') kept.pop();
+
+  let imageBytes = 0;
+  const messages = kept.map((message, age) => {
+    const images = message.images.filter((image) => {
+      imageBytes += image.length;
+      return age === 0 || imageBytes <= mostImageBytes;
+    });
+    return toPrompt(message, images);
+  });
+  messages.reverse();
+  if (turn.systemPrompt !== '') messages.unshift({ role: 'system', content: turn.systemPrompt });
+  return { messages, dropped };
+}

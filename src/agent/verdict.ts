@@ -1,0 +1,49 @@
+import type { TurnEnd } from '../db/queries/settle-turn.js';
+import { type ErrorCode, errorTable } from '../errors.js';
+import type { CallResult } from './call-model.js';
+import { StopRequested } from './ends.js';
+
+/** How a turn ends, without what was written and what it cost. */
+export interface Verdict {
+  readonly status: TurnEnd['status'];
+  readonly finishReason: TurnEnd['finishReason'];
+  readonly errorCode: ErrorCode | null;
+  readonly errorRetryable: boolean | null;
+  /** Whether the text is as the model meant it to be. */
+  readonly replyStatus: 'COMPLETE' | 'PARTIAL';
+}
+
+export const failed = (code: ErrorCode, retryable: boolean = errorTable[code].retryable): Verdict => ({
+  status: 'FAILED',
+  finishReason: 'ERROR',
+  errorCode: code,
+  errorRetryable: retryable,
+  replyStatus: 'PARTIAL',
+});
+
+const ended = (
+  status: 'COMPLETED' | 'STOPPED',
+  finishReason: TurnEnd['finishReason'],
+  replyStatus: Verdict['replyStatus'],
+): Verdict => ({ status, finishReason, errorCode: null, errorRetryable: null, replyStatus });
+
+/** What cuts a turn from outside: its user's stop, or the end of this process. */
+export const cut = (reason: unknown): Verdict =>
+  reason instanceof StopRequested ? ended('STOPPED', 'STOPPED', 'PARTIAL') : failed('INTERRUPTED');
+
+/** Judges what a model call gave. A reply counts only with its finish reason, and only when it says something. */
+export function judge(result: CallResult, content: string, signal: AbortSignal): Verdict {
+  if (result.finishReason === null && signal.aborted) return cut(signal.reason);
+  if (result.error) return failed(result.error.code, result.error.retryable);
+  switch (result.finishReason) {
+    case 'stop':
+      return content.trim() === '' ? failed('EMPTY_RESPONSE') : ended('COMPLETED', 'STOP', 'COMPLETE');
+    case 'length':
+      return content.trim() === '' ? failed('EMPTY_RESPONSE') : ended('COMPLETED', 'LENGTH', 'PARTIAL');
+    case 'content_filter':
+      return ended('COMPLETED', 'CONTENT_FILTER', 'PARTIAL');
+    default:
+      // No tool was offered, so a call of one answers nothing.
+      return failed('PROVIDER_BAD_RESPONSE');
+  }
+}

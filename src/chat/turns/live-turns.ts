@@ -1,0 +1,57 @@
+import type { ErrorCode } from '../../errors.js';
+import type { TurnLog } from '../../events/turn-log.js';
+
+/** How a turn ended, for those who wait for it in this process. */
+export interface TurnOutcome {
+  readonly turnId: string;
+  /** Set when the turn FAILED. */
+  readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null;
+}
+
+/** A turn that runs in this process. */
+export interface LiveTurn {
+  readonly sessionId: string;
+  readonly turnId: string;
+  /** Rises with every owner; 1 for a turn that was accepted here. */
+  readonly epoch: number;
+  readonly log: TurnLog;
+  /** Ends the turn; its reason says why. */
+  readonly abort: AbortController;
+  /** Resolves once the turn's end is stored and told; never rejects. */
+  readonly settled: Promise<TurnOutcome>;
+  /** Stores what has been streamed so far. */
+  flush(): Promise<void>;
+}
+
+/** The turns of this process, from before they are accepted until their end is stored and told. */
+export class LiveTurns {
+  readonly #byId = new Map<string, LiveTurn>();
+  readonly #bySession = new Map<string, Set<LiveTurn>>();
+
+  get(turnId: string): LiveTurn | undefined {
+    return this.#byId.get(turnId);
+  }
+
+  /** Usually one; a turn that is just ending and its successor may overlap. */
+  inSession(sessionId: string): readonly LiveTurn[] {
+    return [...(this.#bySession.get(sessionId) ?? [])];
+  }
+
+  all(): readonly LiveTurn[] {
+    return [...this.#byId.values()];
+  }
+
+  add(turn: LiveTurn): void {
+    this.#byId.set(turn.turnId, turn);
+    const turns = this.#bySession.get(turn.sessionId);
+    if (turns) turns.add(turn);
+    else this.#bySession.set(turn.sessionId, new Set([turn]));
+  }
+
+  remove(turn: LiveTurn): void {
+    this.#byId.delete(turn.turnId);
+    const turns = this.#bySession.get(turn.sessionId);
+    turns?.delete(turn);
+    if (turns?.size === 0) this.#bySession.delete(turn.sessionId);
+  }
+}

@@ -1,0 +1,86 @@
+import type { Principal } from '../../auth/principal.js';
+import { isUniqueViolation } from '../../db/database-errors.js';
+import { type AcceptedTurn, acceptTurn, type TurnToAccept } from '../../db/queries/accept-turn.js';
+import { explainRefusal } from '../../db/queries/explain-refusal.js';
+import { ChatError } from '../../errors.js';
+import type { ChatDependencies } from '../dependencies.js';
+import { canonicalJson, sha256 } from '../digest.js';
+import { readImages } from '../images.js';
+import type { NewMessage } from '../service.js';
+import { checkClientId, checkText } from '../text.js';
+import { executeTurn } from './execute-turn.js';
+import type { LiveTurn, LiveTurns } from './live-turns.js';
+import { refusalError } from './refusal.js';
+
+type Dependencies = ChatDependencies & { readonly live: LiveTurns; readonly isClosing: () => boolean };
+
+/** Either a new turn, which runs here, or the one that the same key has started before, wherever it runs or ran. */
+export type StartedTurn = { readonly turn: LiveTurn } | { readonly priorTurnId: string };
+
+/** How often an accepting statement is tried when the turn that stood in its way has just ended. */
+const mostAttempts = 3;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * What makes two calls the same call. Stock WebSocket clients re-send a subscription under its old operation id after
+ * every interruption, so that id serves where the client gave none, but only if it is a UUID: ids such as "1" are used
+ * again on every socket.
+ */
+function idempotencyKey({ clientMessageId, operationId }: NewMessage): string | null {
+  if (clientMessageId != null) return `client:${clientMessageId}`;
+  return operationId != null && uuid.test(operationId) ? `operation:${operationId}` : null;
+}
+
+function readMessage(deps: Dependencies, principal: Principal, input: NewMessage): TurnToAccept {
+  checkText('message', input.message, deps.settings.maxMessageBytes);
+  if (input.clientMessageId != null) checkClientId('clientMessageId', input.clientMessageId);
+  const images = readImages(input.images ?? [], deps.newId);
+  const inputDigest = sha256(canonicalJson({ message: input.message, images: input.images ?? [] }));
+  return {
+    sessionId: input.sessionId,
+    ...principal,
+    turnId: deps.newId(),
+    messageId: deps.newId(),
+    content: input.message,
+    images,
+    clientMessageId: input.clientMessageId ?? null,
+    idempotencyKey: idempotencyKey(input),
+    inputDigest,
+    leaseOwner: deps.processId,
+    leaseMs: deps.settings.leaseMs,
+    traceId: deps.newId(),
+    trace: { messageDigest: inputDigest.slice(0, 16), messageLength: input.message.length, images: images.length },
+  };
+}
+
+async function accept(deps: Dependencies, turn: TurnToAccept): Promise<AcceptedTurn | null> {
+  try {
+    return await acceptTurn(deps.database.pool, turn);
+  } catch (error) {
+    // The same key won at the same instant; what it has started is found like any earlier turn.
+    if (isUniqueViolation(error)) return null;
+    throw error;
+  }
+}
+
+/**
+ * Accepts a message as a new turn and runs it here, or finds the turn that the same call has started before.
+ *
+ * @throws ChatError for every refusal; a refusal stores nothing and does not use up the client's id.
+ */
+export async function startTurn(deps: Dependencies, principal: Principal, input: NewMessage): Promise<StartedTurn> {
+  const message = readMessage(deps, principal, input);
+  for (let attempt = 1; ; attempt += 1) {
+    if (deps.isClosing()) throw new ChatError('UNAVAILABLE', 'The server is stopping. Try again in a moment.');
+    const accepted = await accept(deps, message);
+    if (accepted) return { turn: executeTurn(deps, accepted) };
+    const facts = await explainRefusal(deps.database.pool, message, message.idempotencyKey);
+    if (facts?.prior) {
+      if (facts.prior.inputDigest !== message.inputDigest) throw new ChatError('IDEMPOTENCY_KEY_REUSED');
+      return { priorTurnId: facts.prior.turnId };
+    }
+    const refusal = refusalError(facts);
+    if (refusal) throw refusal;
+    if (attempt === mostAttempts) throw new ChatError('TURN_IN_PROGRESS');
+  }
+}
