@@ -51,11 +51,19 @@ async function loadBindings(): Promise<EngineBindings> {
 
 let loaded: Promise<EngineBindings> | undefined;
 
-/** The SQL that turns a database of the one Prisma schema into a database of the other; `null` is an empty database. */
-export async function diffSchemas(from: string | null, to: string): Promise<string> {
+/** An engine for the given schema, on a driver adapter of Prisma, or on no database at all. Free it after use. */
+export async function openSchemaEngine(
+  schema: string,
+  adapter: object = noDatabase,
+): Promise<SchemaEngineModule.SchemaEngine> {
   loaded ??= loadBindings();
   const { SchemaEngine } = await loaded;
-  const engine = await SchemaEngine.new({ datamodels: [['schema.prisma', to]] }, () => {}, noDatabase);
+  return SchemaEngine.new({ datamodels: [['schema.prisma', schema]] }, () => {}, adapter);
+}
+
+/** The SQL that turns a database of the one Prisma schema into a database of the other; `null` is an empty database. */
+export async function diffSchemas(from: string | null, to: string): Promise<string> {
+  const engine = await openSchemaEngine(to);
   try {
     const result = await engine.diff({
       from: from === null ? { tag: 'empty' } : schemaFile(from),
@@ -63,7 +71,7 @@ export async function diffSchemas(from: string | null, to: string): Promise<stri
       script: true,
       exitCode: null,
       filters: { externalTables: [], externalEnums: [] },
-    } as SchemaEngineModule.DiffParams);
+    });
     return result.stdout ?? '';
   } finally {
     engine.free();

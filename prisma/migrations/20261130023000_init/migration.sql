@@ -420,7 +420,7 @@ ALTER TABLE "trace_events" ADD CONSTRAINT "trace_events_turn_id_fkey" FOREIGN KE
 --------------------------------------------------------------------------------------------------------------------
 
 -- At most one turn of a session runs or waits for input, whatever a process believes. The busy check of a new turn is
--- fast because of chat_sessions.active_turn_id; this index is what makes it true.
+-- fast because of chat_sessions.active_turn_id, and this index is what makes it true.
 CREATE UNIQUE INDEX "turns_one_active_per_session_key" ON "turns"("session_id") WHERE "status" IN ('RUNNING', 'AWAITING_INPUT');
 
 -- Finding turns whose owner has gone silent, oldest lease first, without looking at the finished ones.
@@ -429,7 +429,7 @@ CREATE INDEX "turns_running_lease_idx" ON "turns"("lease_expires_at", "id") WHER
 -- Reading the history: messages that were not trimmed, in order. Trimmed ones stay as the record of their turn.
 CREATE INDEX "messages_history_idx" ON "messages"("session_id", "sequence") WHERE "trimmed_at" IS NULL;
 
--- The request that a session or one of its turns waits for; nearly all requests are answered ones.
+-- The request that a session or one of its turns waits for. Nearly all requests are answered ones.
 CREATE INDEX "input_requests_pending_idx" ON "input_requests"("session_id", "created_at", "id") WHERE "status" = 'PENDING';
 
 -- Full-text search over what people and the model said. 'simple' does not stem, since the language is not known. A
@@ -476,7 +476,7 @@ ALTER TABLE "turns"
   -- A turn has ended exactly when it says when, and it never ends without a reason.
   ADD CONSTRAINT "turns_finished_check" CHECK (("status" IN ('COMPLETED', 'FAILED', 'STOPPED')) = ("finished_at" IS NOT NULL)),
   ADD CONSTRAINT "turns_finish_reason_check" CHECK ("finished_at" IS NULL OR "finish_reason" IS NOT NULL),
-  -- A failure has a code and says whether it may be tried again; nothing else has either.
+  -- A failure has a code and says whether it may be tried again, and nothing else has either.
   ADD CONSTRAINT "turns_error_check" CHECK (("status" = 'FAILED') = ("error_code" IS NOT NULL) AND ("error_code" IS NULL) = ("error_retryable" IS NULL)),
   -- A running turn without a lease would never be found when its owner dies.
   ADD CONSTRAINT "turns_lease_check" CHECK ("status" <> 'RUNNING' OR "lease_expires_at" IS NOT NULL);
