@@ -1,0 +1,55 @@
+import { builder } from '../builder.js';
+import { idOf } from '../ids.js';
+import { loadSession } from '../load-session.js';
+import { BudgetInput } from '../types/budget-input.js';
+import { ChatSession } from '../types/chat-session.js';
+
+const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
+  description: 'The settings of a new session. Everything has a default.',
+  fields: (t) => ({
+    clientSessionId: t.string({
+      description:
+        'An id of your own, up to 200 characters, unique among your sessions. It makes a retry safe: the same id with the same input gives the session that is there, with other input the error IDEMPOTENCY_KEY_REUSED.',
+    }),
+    title: t.string({ description: 'A name for lists; null or left out: none.' }),
+    systemPrompt: t.string({
+      description: 'What the model is told in front of every conversation; null, left out or empty: nothing.',
+    }),
+    model: t.string({
+      description:
+        'Id of one of Query.models; null or left out: the default one. A model without prices needs budget.maxCostUsd: null, or the answer is MODEL_PRICE_UNKNOWN.',
+    }),
+    maxHistory: t.int({
+      description:
+        'Most messages that stay in the history after a turn; null or left out keeps all, 0 keeps none. The oldest go first, a tool call always together with its result.',
+    }),
+    maxStepsPerTurn: t.int({ description: 'Most model calls that one turn may make; null or left out: the default.' }),
+    budget: t.field({
+      type: BudgetInput,
+      description: 'What the session may spend; null or left out: the default of the server.',
+    }),
+    shareBudgetOf: t.id({
+      description: 'Id of another session of yours: draw on its budget instead of an own one. Excludes budget.',
+    }),
+    temperature: t.float({ description: 'Sampling temperature, 0 to 2; null or left out: that of the provider.' }),
+    maxOutputTokens: t.int({
+      description: 'Most tokens of one reply of the model; null or left out: only the model limits it.',
+    }),
+    metadata: t.field({ type: 'JSON', description: 'Free data of yours, stored and given back as it is.' }),
+  }),
+});
+
+builder.mutationField('createChatSession', (t) =>
+  t.prismaField({
+    type: ChatSession,
+    description:
+      'Creates a session. BAD_USER_INPUT for settings that are not valid, with a message that names them; NOT_FOUND when shareBudgetOf names none of your sessions; IDEMPOTENCY_KEY_REUSED and MODEL_PRICE_UNKNOWN as said at the fields.',
+    args: { input: t.arg({ type: CreateChatSessionInput, required: true, description: 'The settings.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const shareBudgetOf =
+        input.shareBudgetOf == null ? null : idOf('ChatSession', input.shareBudgetOf, 'shareBudgetOf');
+      const { id } = await context.chat.createSession(context.principal, { ...input, shareBudgetOf });
+      return loadSession(context, query, id);
+    },
+  }),
+);

@@ -1,0 +1,40 @@
+import { builder } from '../builder.js';
+import { idOf } from '../ids.js';
+import { loadSession } from '../load-session.js';
+import { BudgetInput } from '../types/budget-input.js';
+import { ChatSession } from '../types/chat-session.js';
+
+const UpdateChatSessionInput = builder.inputType('UpdateChatSessionInput', {
+  description: 'Which settings to change. A field that is left out stays as it is; null sets it back to none.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Id of the session.' }),
+    title: t.string({ description: 'A name for lists; null takes it away.' }),
+    systemPrompt: t.string({ description: 'Holds from the next turn on; null takes it away.' }),
+    model: t.string({ description: 'Id of one of Query.models; holds from the next turn on. Null: the default one.' }),
+    maxHistory: t.int({
+      description: 'Most messages that stay in the history, from the next turn on; null keeps all, 0 keeps none.',
+    }),
+    maxStepsPerTurn: t.int({
+      description: 'Most model calls of one turn, from the next turn on; null: the default.',
+    }),
+    budget: t.field({
+      type: BudgetInput,
+      description: 'New limits; what was spent stays spent. They hold for all sessions that share the budget.',
+    }),
+    metadata: t.field({ type: 'JSON', description: 'Replaces all metadata; null takes it away.' }),
+  }),
+});
+
+builder.mutationField('updateChatSession', (t) =>
+  t.prismaField({
+    type: ChatSession,
+    description:
+      'Changes settings of a session, all or none of them. NOT_FOUND when it is not yours, SESSION_CLOSED when it was closed, BAD_USER_INPUT and MODEL_PRICE_UNKNOWN as for createChatSession.',
+    args: { input: t.arg({ type: UpdateChatSessionInput, required: true, description: 'The changes.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const id = idOf('ChatSession', input.id, 'id');
+      await context.chat.updateSession(context.principal, { ...input, id });
+      return loadSession(context, query, id);
+    },
+  }),
+);

@@ -1,0 +1,40 @@
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import { builder } from './builder.js';
+import type { Context } from './context.js';
+import { checkSubscriptionLimits } from './limits.js';
+import './mutations/close-chat-session.js';
+import './mutations/create-chat-session.js';
+import './mutations/delete-chat-session.js';
+import './mutations/seed-history.js';
+import './mutations/send.js';
+import './mutations/stop.js';
+import './mutations/update-chat-session.js';
+import './scalars/date-time.js';
+import './scalars/json.js';
+import './scalars/safe-int.js';
+import './subscriptions/stream.js';
+import './subscriptions/turn-events.js';
+import './types/budget.js';
+import './types/chat-session.js';
+import './types/chat-sessions.js';
+import './types/image.js';
+import './types/model.js';
+import './types/node.js';
+import './types/tool-call.js';
+import './types/viewer.js';
+
+/** The executable schema. Its resolvers need a Context of their own for each operation. */
+export function buildSchema(): GraphQLSchema {
+  const schema = builder.toSchema();
+  for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) {
+    field.subscribe = withLimits(field.subscribe as GraphQLFieldResolver<unknown, Context>);
+  }
+  return schema;
+}
+
+const withLimits =
+  (subscribe: GraphQLFieldResolver<unknown, Context>): GraphQLFieldResolver<unknown, Context> =>
+  (root, args, context, info) => {
+    checkSubscriptionLimits(context, info);
+    return subscribe(root, args, context, info);
+  };

@@ -1,0 +1,175 @@
+import {
+  historyList,
+  messagesList,
+  modelCallsList,
+  traceEventsList,
+  turnsList,
+} from '../../db/queries/session-lists.js';
+import { badInput } from '../../errors.js';
+import { builder } from '../builder.js';
+import { connectionOf, loadPage } from '../connection.js';
+import { toUsd } from '../numbers.js';
+import { pageComplexity } from '../paging.js';
+import { Message } from './message.js';
+import { ModelCall } from './model-call.js';
+import { TraceEvent, TraceEventType } from './trace-event.js';
+import { Turn } from './turn.js';
+import { totalTokensOf, Usage, usageColumns, usageOf } from './usage.js';
+
+export const ChatSessionStatus = builder.enumType('ChatSessionStatus', {
+  description: 'Whether a session takes new turns.',
+  values: {
+    OPEN: { description: 'It takes turns, seeds and changes.' },
+    CLOSED: { description: 'It can be read and deleted, nothing else.' },
+  } as const,
+});
+
+/** How many messages a history without `last` counts for in the complexity of an operation. */
+const usualHistory = 50;
+
+export const ChatSession = builder.prismaNode('ChatSession', {
+  description: 'A multi-turn conversation with persistent history and a budget that all of its turns share.',
+  id: { field: 'id' },
+  select: { id: true },
+  fields: (t) => ({
+    title: t.exposeString('title', { nullable: true, description: 'A name for lists; null when it has none.' }),
+    status: t.expose('status', { type: ChatSessionStatus, description: 'Whether it takes new turns.' }),
+    model: t.exposeString('model', { description: 'Id of the model that answers, one of Query.models.' }),
+    systemPrompt: t.exposeString('systemPrompt', {
+      description:
+        'What the model is told in front of the conversation; empty when nothing. It is not part of the history.',
+    }),
+    history: t.field({
+      type: [Message],
+      description:
+        'What user and model said, oldest first, without system prompt and tool messages: all that maxHistory keeps. For long conversations use last, or page through messages.',
+      args: {
+        last: t.arg.int({
+          description:
+            'Only the newest this many, still oldest first; 0 gives none. Left out or null: everything. A negative number is BAD_USER_INPUT.',
+        }),
+      },
+      complexity: ({ last }) => ({ field: 1, multiplier: Math.max(0, last ?? usualHistory) }),
+      resolve: async ({ id }, { last }, context, info) => {
+        if (last != null && last < 0) {
+          throw badInput('last must not be negative: give the number of messages, or leave it out for all of them.');
+        }
+        const source = { list: historyList, model: 'message', type: 'Message' } as const;
+        const range = { forward: last == null, limit: last ?? null, after: null, before: null };
+        const { rows } = await loadPage<typeof Message.$inferType>(context, { sessionId: id, info }, source, range, []);
+        return rows.filter((row) => row !== undefined);
+      },
+    }),
+    messages: t.connection({
+      type: Message,
+      description:
+        'Everything that is in the history, tool messages included, oldest first. What maxHistory took out is only found in its turn.',
+      complexity: pageComplexity,
+      select: { messageCount: true },
+      resolve: ({ id, messageCount }, args, context, info) =>
+        connectionOf(
+          context,
+          { sessionId: id, info },
+          { list: messagesList, model: 'message', type: 'Message' },
+          args,
+          messageCount,
+        ),
+    }),
+    maxHistory: t.exposeInt('maxHistory', {
+      nullable: true,
+      description:
+        'Most messages that stay in the history after a turn, tool messages included; null keeps all, 0 keeps none.',
+    }),
+    maxStepsPerTurn: t.exposeInt('maxStepsPerTurn', { description: 'Most model calls that one turn may make.' }),
+    turnCount: t.exposeInt('turnCount', {
+      description: 'Turns that were accepted by send or stream, however they ended. Seeding does not count.',
+    }),
+    messageCount: t.exposeInt('messageCount', {
+      description: 'Messages that are in the history, tool messages included.',
+    }),
+    totalTokens: t.field({
+      type: 'SafeInt',
+      description: 'Tokens of all its model calls that have ended, input and output together.',
+      select: { inputTokens: true, outputTokens: true },
+      resolve: totalTokensOf,
+    }),
+    totalCostUsd: t.float({
+      description: 'Cost in USD of all its model calls that have ended.',
+      select: { totalCostUsd: true },
+      resolve: ({ totalCostUsd }) => toUsd(totalCostUsd),
+    }),
+    usage: t.field({
+      type: Usage,
+      description: 'Tokens of all its model calls that have ended, by kind.',
+      select: usageColumns,
+      resolve: usageOf,
+    }),
+    budget: t.relation('budget', { description: 'The limit on what it may spend, and what is left.' }),
+    turns: t.connection({
+      type: Turn,
+      description: 'All its turns, oldest first.',
+      complexity: pageComplexity,
+      select: { turnCount: true },
+      resolve: ({ id, turnCount }, args, context, info) =>
+        connectionOf<typeof Turn.$inferType>(
+          context,
+          { sessionId: id, info },
+          { list: turnsList, model: 'turn', type: 'Turn' },
+          args,
+          turnCount,
+        ),
+    }),
+    activeTurn: t.relation('activeTurn', {
+      nullable: true,
+      description: 'The turn that is queued, running or waiting for input; null when the session is free.',
+    }),
+    modelCalls: t.connection({
+      type: ModelCall,
+      description: 'Every model call, oldest first, with exact tokens and money.',
+      complexity: pageComplexity,
+      resolve: ({ id }, args, context, info) =>
+        connectionOf(
+          context,
+          { sessionId: id, info },
+          { list: modelCallsList, model: 'modelCall', type: 'ModelCall' },
+          args,
+        ),
+    }),
+    traceEvents: t.connection({
+      type: TraceEvent,
+      description: 'What happened and why, oldest first.',
+      args: {
+        types: t.arg({
+          type: [TraceEventType],
+          description: 'Only these kinds. Left out or null: all of them; an empty list gives none.',
+        }),
+      },
+      complexity: pageComplexity,
+      select: { lastTraceSequence: true },
+      resolve: ({ id, lastTraceSequence }, { types, ...args }, context, info) =>
+        connectionOf(
+          context,
+          { sessionId: id, info },
+          { list: traceEventsList(types ?? null), model: 'traceEvent', type: 'TraceEvent' },
+          args,
+          types == null ? lastTraceSequence : undefined,
+        ),
+    }),
+    metadata: t.expose('metadata', {
+      type: 'JSON',
+      nullable: true,
+      description: 'Free data of the client, as it was given; null when none was.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description:
+        'When something last happened in it: a turn began or ended, messages were seeded, a setting changed.',
+    }),
+    closedAt: t.expose('closedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was closed; null while it is open.',
+    }),
+  }),
+});

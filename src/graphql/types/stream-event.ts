@@ -1,0 +1,138 @@
+import type { TurnEvent } from '../../events/event.js';
+import { builder } from '../builder.js';
+import { found } from '../found.js';
+import { globalId } from '../ids.js';
+import { loadTurn } from '../load-turn.js';
+import { ChatResponse } from './chat-response.js';
+import { Turn } from './turn.js';
+import { TurnError } from './turn-error.js';
+import { Usage } from './usage.js';
+
+type EventOf<Type extends TurnEvent['type']> = Extract<TurnEvent, { readonly type: Type }>;
+
+const TurnEventInterface = builder.interfaceRef<TurnEvent>('TurnEvent').implement({
+  description: 'What every member of StreamEvent has.',
+  fields: (t) => ({
+    turnId: t.id({
+      description: 'Id of the turn, for turnEvents and node.',
+      resolve: ({ turnId }) => globalId('Turn', turnId),
+    }),
+    sequence: t.exposeInt('sequence', {
+      description:
+        'Rises from event to event of a turn. Numbers may be left out where neighbouring deltas were merged.',
+    }),
+    cursor: t.exposeString('cursor', {
+      description: 'Opaque position of this event in its turn: give it as after to go on behind it.',
+    }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it happened.' }),
+  }),
+  resolveType: ({ type }) => type,
+});
+
+const eventType = <Type extends TurnEvent['type']>(name: Type) => builder.objectRef<EventOf<Type>>(name);
+const interfaces = [TurnEventInterface];
+
+const TurnStarted = eventType('TurnStarted').implement({
+  interfaces,
+  description:
+    'The first event of a subscription without after: drop what you have of this turn and build it anew from what follows.',
+  fields: (t) => ({
+    turn: t.prismaField({
+      type: Turn,
+      description: 'The turn, as it is stored when this event is delivered.',
+      resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
+    }),
+  }),
+});
+
+const TextDelta = eventType('TextDelta').implement({
+  interfaces,
+  description: 'A piece of the reply. The deltas of one messageId joined in their order are its text.',
+  fields: (t) => ({
+    step: t.exposeInt('step', { description: 'Step of the turn that writes it, from 1.' }),
+    messageId: t.id({
+      description: 'Id of the assistant message it belongs to, the same that it is stored under.',
+      resolve: ({ messageId }) => globalId('Message', messageId),
+    }),
+    delta: t.exposeString('delta', { description: 'The piece of text; several pieces may arrive as one.' }),
+  }),
+});
+
+const ThinkingDelta = eventType('ThinkingDelta').implement({
+  interfaces,
+  description: 'A piece of what the model shows of its reasoning. It is not stored and no part of the reply.',
+  fields: (t) => ({
+    step: t.exposeInt('step', { description: 'Step of the turn that thinks, from 1.' }),
+    delta: t.exposeString('delta', { description: 'The piece of text; several pieces may arrive as one.' }),
+  }),
+});
+
+const StepCompleted = eventType('StepCompleted').implement({
+  interfaces,
+  description: 'A model call of the turn has ended and is booked.',
+  fields: (t) => ({
+    step: t.exposeInt('step', { description: 'Number of the step, from 1.' }),
+    usage: t.expose('usage', { type: Usage, description: 'Tokens of this step.' }),
+    costUsd: t.exposeFloat('costUsd', { description: 'Cost of this step in USD.' }),
+    budget: t.prismaField({
+      type: 'Budget',
+      description: 'The budget of the session, as it stands when this event is delivered.',
+      resolve: async (query, { sessionId }, _args, { database, principal }) => {
+        const { owner, tenant } = principal;
+        const where = { sessions: { some: { id: sessionId, owner, tenant } } };
+        return found(await database.prisma.budget.findFirst({ ...query, where }));
+      },
+    }),
+  }),
+});
+
+const response =
+  'The reply and its usage, as stored. Its content is the whole text, so that a client can put it in place of the deltas it joined.';
+
+const TurnCompleted = eventType('TurnCompleted').implement({
+  interfaces,
+  description: 'The turn has its reply. Nothing follows.',
+  fields: (t) => ({
+    response: t.prismaField({
+      type: ChatResponse,
+      description: response,
+      resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
+    }),
+  }),
+});
+
+const TurnFailed = eventType('TurnFailed').implement({
+  interfaces,
+  description: 'The turn has failed. Text that had come is kept. Nothing follows.',
+  fields: (t) => ({
+    error: t.field({
+      type: TurnError,
+      description: 'Why it failed.',
+      resolve: ({ code, retryable }) => ({ code, retryable }),
+    }),
+    response: t.prismaField({
+      type: ChatResponse,
+      description: response,
+      resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
+    }),
+  }),
+});
+
+const TurnStopped = eventType('TurnStopped').implement({
+  interfaces,
+  description: 'The turn was stopped by its user. Text that had come is kept. Nothing follows.',
+  fields: (t) => ({
+    response: t.prismaField({
+      type: ChatResponse,
+      description: response,
+      resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
+    }),
+  }),
+});
+
+export const StreamEvent = builder.unionType('StreamEvent', {
+  description:
+    'What a turn emits. Without after the first event is TurnStarted; exactly one of TurnCompleted, TurnFailed, TurnStopped is the last. The union may grow: ignore members that you do not know.',
+  types: [TurnStarted, TextDelta, ThinkingDelta, StepCompleted, TurnCompleted, TurnFailed, TurnStopped],
+  resolveType: ({ type }) => type,
+});

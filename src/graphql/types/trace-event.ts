@@ -1,0 +1,36 @@
+import { builder } from '../builder.js';
+
+export const TraceEventType = builder.enumType('TraceEventType', {
+  description: 'The kinds of record in the trace of a session.',
+  values: {
+    HISTORY_SEEDED: { description: 'Earlier messages were added: their number, roles and digest.' },
+    TURN_STARTED: { description: 'A turn was accepted.' },
+    CONTEXT_DECISION: { description: 'How the prompt of a model call was made up.' },
+    MODEL_CALL: { description: 'A model call has ended: its model, tokens, cost and times.' },
+    ASSESSMENT: { description: 'How the reply of a model call was judged.' },
+    TOOL_CALL: { description: 'A tool call has ended.' },
+    DIAGNOSIS: { description: 'What was made of a failed tool call.' },
+    INPUT_REQUESTED: { description: 'The turn asked its user for something.' },
+    INPUT_RESOLVED: { description: 'A question of the turn was answered, expired or withdrawn.' },
+    HISTORY_TRIMMED: { description: 'maxHistory took the oldest messages out of the history.' },
+    BUDGET_EXCEEDED: { description: 'The budget did not allow another model call.' },
+    TURN_FINISHED: { description: 'A turn has ended: its status, reason, tokens and cost.' },
+  } as const,
+});
+
+export const TraceEvent = builder.prismaNode('TraceEvent', {
+  description:
+    'One record of what happened and why. Records are only ever added. They hold figures and digests, not the contents of messages.',
+  id: { field: 'id' },
+  select: { id: true },
+  fields: (t) => ({
+    sequence: t.exposeInt('sequence', { description: 'Position in the trace of the session, from 1, without gaps.' }),
+    type: t.expose('type', { type: TraceEventType, description: 'What happened.' }),
+    turn: t.relation('turn', { nullable: true, description: 'The turn it happened in; null outside of one.' }),
+    data: t.expose('data', {
+      type: 'JSON',
+      description: 'The figures, an object whose fields depend on type and may grow.',
+    }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it happened.' }),
+  }),
+});
