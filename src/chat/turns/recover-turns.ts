@@ -1,4 +1,3 @@
-import { Decimal } from 'decimal.js';
 import { settleFigures } from '../../agent/call-figures.js';
 import { buildPrompt } from '../../agent/prompt.js';
 import { modelCallTrace } from '../../agent/traces.js';
@@ -6,6 +5,7 @@ import { failed } from '../../agent/verdict.js';
 import { type AbandonedTurn, claimAbandonedTurns } from '../../db/queries/claim-abandoned-turns.js';
 import type { SettledCall } from '../../db/queries/settled-call.js';
 import type { ModelInfo } from '../../model/catalog.js';
+import { exact } from '../../model/cost.js';
 import type { ChatDependencies } from '../dependencies.js';
 import type { LiveTurns } from './live-turns.js';
 import { settle } from './settle.js';
@@ -23,9 +23,9 @@ function modelOf(call: NonNullable<AbandonedTurn['call']>): ModelInfo {
       inputPrice === null || outputPrice === null
         ? null
         : {
-            input: new Decimal(inputPrice),
-            cachedInput: new Decimal(cachedInputPrice ?? inputPrice),
-            output: new Decimal(outputPrice),
+            input: exact(inputPrice),
+            cachedInput: exact(cachedInputPrice ?? inputPrice),
+            output: exact(outputPrice),
           },
     isDemo: false,
   };
