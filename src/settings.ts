@@ -84,7 +84,7 @@ export const settings = {
     .describe('Folder of the embedded Postgres. One server at a time may use it.'),
   OPENAI_API_KEY: z
     .string()
-    .min(1)
+    .regex(/^[\x21-\x7e]+$/, 'has characters that an HTTP header cannot carry')
     .optional()
     .describe('Key for the model provider. With neither this nor OPENAI_BASE_URL the demo model answers.'),
   OPENAI_BASE_URL: httpUrl

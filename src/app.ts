@@ -1,0 +1,133 @@
+import type { Logger } from 'pino';
+import { createAuthenticator } from './auth/authenticate.js';
+import { createChat } from './chat/chat.js';
+import type { Config } from './config.js';
+import { openDatabase } from './db/database.js';
+import { isDatabaseUnavailable } from './db/database-errors.js';
+import { startEmbeddedPostgres } from './db/embedded/embedded-postgres.js';
+import { migrate } from './db/migrate.js';
+import { createLoaders } from './graphql/context.js';
+import { buildSchema } from './graphql/schema.js';
+import { newId } from './ids.js';
+import { createModelCatalog } from './model/catalog.js';
+import { startDemoModel } from './model/demo/server.js';
+import { createOpenAiModel } from './model/openai.js';
+import type { TransportLimits, TransportTiming } from './transport/options.js';
+import { createTransport } from './transport/server.js';
+
+/** The whole server. */
+export interface App {
+  /** Resolves once requests are answered. `url` has no path: the endpoint is `${url}/graphql`. */
+  start(): Promise<{ readonly url: string; readonly port: number }>;
+  /** Orderly end: running turns may finish within the grace of the settings, everything is stored and closed. */
+  stop(): Promise<void>;
+}
+
+/** What a test may hold in its own hands. */
+export interface AppOverrides {
+  readonly newId?: () => string;
+  readonly now?: () => Date;
+  readonly random?: () => number;
+  readonly limits?: Partial<TransportLimits>;
+  readonly timing?: Partial<TransportTiming>;
+  /** Milliseconds between two words of the demo model. */
+  readonly demoPaceMs?: number;
+}
+
+type Cleanup = () => Promise<void>;
+
+async function openStorage(config: Config['database'], log: Logger, cleanups: Cleanup[]) {
+  let { url } = config;
+  if (url === null) {
+    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+    cleanups.push(() => embedded.stop());
+    url = embedded.url;
+  }
+  await migrate(url, log);
+  const database = await openDatabase({ url, poolSize: config.poolSize, log });
+  cleanups.push(() => database.close());
+  return database;
+}
+
+async function openModel(config: Config['model'], log: Logger, cleanups: Cleanup[], paceMs: number | undefined) {
+  let provider = config.provider;
+  if (provider === null) {
+    const demo = await startDemoModel({ log, ...(paceMs !== undefined && { paceMs }) });
+    cleanups.push(() => demo.close());
+    provider = { apiKey: null, baseUrl: demo.url };
+    log.warn(
+      'no model provider is configured: the built-in demo model answers. Set OPENAI_API_KEY or OPENAI_BASE_URL.',
+    );
+  }
+  return createOpenAiModel({ ...config, ...provider, log });
+}
+
+/** Puts the parts together. Nothing runs before `start`. */
+export function createApp(config: Config, log: Logger, overrides: AppOverrides = {}): App {
+  const makeId = overrides.newId ?? newId;
+  const now = overrides.now ?? (() => new Date());
+  const cleanups: Cleanup[] = [];
+  let stopping: Promise<void> | null = null;
+
+  async function cleanUp(): Promise<void> {
+    for (const cleanup of cleanups.splice(0).reverse()) {
+      await cleanup().catch((error) => log.error({ err: error }, 'a part could not be closed'));
+    }
+  }
+
+  async function open() {
+    const catalog = createModelCatalog(config.model);
+    for (const warning of catalog.warnings) log.warn(warning);
+    const database = await openStorage(config.database, log, cleanups);
+    const model = await openModel(config.model, log, cleanups, overrides.demoPaceMs);
+    const chat = createChat({
+      database,
+      model,
+      catalog,
+      log,
+      settings: { ...config.chat, maxRetries: config.model.maxRetries },
+      processId: makeId(),
+      exclusive: config.database.url === null,
+      newId: makeId,
+      now,
+      random: overrides.random ?? Math.random,
+    });
+    await chat.start();
+    const transport = createTransport({
+      config: config.server,
+      schema: buildSchema(),
+      authenticate: createAuthenticator(config.auth),
+      authRequired: config.auth !== null,
+      createContext: (start) => ({ ...start, chat: chat.service, database, catalog, loaders: createLoaders() }),
+      readiness: async () => (await database.pool.query('SELECT 1')).rowCount === 1,
+      isUnavailable: isDatabaseUnavailable,
+      log,
+      newId: makeId,
+      now: () => now().getTime(),
+      ...(overrides.limits && { limits: overrides.limits }),
+      ...(overrides.timing && { timing: overrides.timing }),
+    });
+    // Turns end first, while their followers are still there to be told.
+    cleanups.push(async () => {
+      transport.drain();
+      await chat.close(config.server.shutdownGraceMs);
+      await transport.close(1_000);
+    });
+    return transport.listen();
+  }
+
+  return {
+    async start() {
+      try {
+        return await open();
+      } catch (error) {
+        await cleanUp();
+        throw error;
+      }
+    },
+    stop() {
+      stopping ??= cleanUp();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { createApp } from './app.js';
+import { ConfigError, loadConfig } from './config.js';
+import { createLog } from './observability/log.js';
+
+/** How long an orderly end may take beyond the grace for running turns. */
+const closingMs = 10_000;
+
+function readConfig() {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+const config = readConfig();
+const secrets = [config.model.provider?.apiKey, config.auth?.jwtSecret, config.database.url];
+const log = createLog(
+  config.logLevel,
+  undefined,
+  secrets.filter((secret) => secret != null),
+);
+const app = createApp(config, log);
+
+let ending = false;
+async function end(reason: string, exitCode: number): Promise<void> {
+  if (ending) process.exit(exitCode === 0 ? 130 : exitCode);
+  ending = true;
+  log.info({ reason }, 'stopping');
+  setTimeout(() => {
+    log.error('stopping took too long, some parts were left open');
+    process.exit(1);
+  }, config.server.shutdownGraceMs + closingMs).unref();
+  await app.stop();
+  log.info('stopped');
+  process.exit(exitCode);
+}
+
+process.on('SIGTERM', () => void end('SIGTERM', 0));
+process.on('SIGINT', () => void end('SIGINT', 0));
+// The state after a fault that nobody caught is unknown: what runs is brought to an orderly end, then the process ends.
+process.on('uncaughtException', (error) => {
+  log.fatal({ err: error }, 'uncaught exception');
+  void end('uncaught exception', 1);
+});
+process.on('unhandledRejection', (error) => {
+  log.fatal({ err: error }, 'unhandled rejection');
+  void end('unhandled rejection', 1);
+});
+
+try {
+  const { url } = await app.start();
+  const model = config.model.provider === null ? 'the demo model' : 'the configured provider';
+  log.info({ url }, `ready: GraphiQL and the endpoint are at ${url}/graphql, answers come from ${model}`);
+} catch (error) {
+  log.fatal({ err: error }, `could not start: ${error instanceof Error ? error.message : 'unknown fault'}`);
+  process.exitCode = 1;
+}
