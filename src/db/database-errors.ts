@@ -73,3 +73,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   }
   return false;
 }
+
+/**
+ * What may be logged of a database error. The error itself must not: the pool hangs the whole client on it, password
+ * included, and Postgres puts values of rows into its details.
+ */
+export function describeDatabaseError(error: unknown): { readonly code?: string; readonly reason: string } {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  return { ...(typeof code === 'string' ? { code } : {}), reason: String(message || error) };
+}

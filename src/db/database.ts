@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import type { Logger } from 'pino';
+import { describeDatabaseError } from './database-errors.js';
 import { PrismaClient } from './generated/prisma/client.js';
 
 export interface Database {
@@ -46,7 +47,7 @@ export async function openDatabase({
   // An error event without a listener ends the process. The pool listens only while a connection is idle, so every
   // connection gets a listener for its whole life; the pool's own event then repeats what was logged already.
   pool.on('connect', (client) => {
-    client.on('error', (error) => log.warn({ err: error }, 'A database connection broke'));
+    client.on('error', (error) => log.warn(describeDatabaseError(error), 'A database connection broke'));
   });
   pool.on('error', () => {});
 

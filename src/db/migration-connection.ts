@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
-import { isDatabaseUnavailable } from './database-errors.js';
+import { describeDatabaseError, isDatabaseUnavailable } from './database-errors.js';
 import { MigrationError } from './migration-error.js';
 
 const retryMs = 250;
@@ -31,7 +31,7 @@ export async function connectForMigration(url: string, log: Logger, waitMs: numb
       keepAlive: true,
     });
     // A connection that breaks between two statements emits an error, which nobody else would catch.
-    client.on('error', (error) => log.warn({ err: error }, 'The connection of the migrations broke'));
+    client.on('error', (error) => log.warn(describeDatabaseError(error), 'The connection of the migrations broke'));
     try {
       await client.connect();
       await checkServer(client);
@@ -50,7 +50,7 @@ export async function connectForMigration(url: string, log: Logger, waitMs: numb
       }
       if (now - loggedAt >= logEveryMs) {
         loggedAt = now;
-        log.info({ err: error }, 'Waiting for Postgres to accept connections');
+        log.info(describeDatabaseError(error), 'Waiting for Postgres to accept connections');
       }
       await delay(retryMs);
     }

@@ -60,13 +60,15 @@ describe('the database handle', () => {
 
   describe('when connections are killed', () => {
     it.each(['pg', 'Prisma'])('lives on and reconnects after they were idle, with %s alone', async (user) => {
-      const { log, waitFor } = recordingLog();
+      const { log, lines, waitFor } = recordingLog();
       const { pool, prisma } = await open({ log });
       const query = async () => (user === 'pg' ? (await pool.query('SELECT 1')).rowCount : prisma.$queryRaw`SELECT 1`);
       await Promise.all([query(), query()]);
       await killAll();
       await waitFor('A database connection broke');
       expect(await query()).toBeTruthy();
+      const { password } = new URL(testDatabase.url);
+      if (password !== '') expect(lines.join('')).not.toContain(password);
     });
 
     it('fails the statements that ran, in a way that can be told, and reconnects', async () => {
