@@ -29,7 +29,8 @@ const farewellMs = 1_000;
 
 /**
  * The way to OpenAI and to every server that speaks its chat completions protocol. The SDK makes the request and its
- * errors; deadlines, retries (none), reading the stream and words for the log are ours, for the reasons given there.
+ * errors; deadlines, retries and the reading of the stream are ours, for the reasons given there. Failures are told to
+ * the caller, who logs them.
  *
  * @throws TypeError for a key that no header can carry
  */
@@ -79,7 +80,8 @@ export function createOpenAiModel(options: OpenAiModelOptions): ModelPort {
         ? new ModelError('PROVIDER_TIMEOUT', true, { deadline: deadlines.expired })
         : toModelError(error, Date.now());
       if (failure === null) throw error;
-      log.warn({ code: failure.code, model: request.model, ...failure.facts }, 'the model call failed');
+      if (isRedirect(failure))
+        log.warn('the model provider redirects, which is not followed: set OPENAI_BASE_URL anew');
       throw failure;
     } finally {
       deadlines.clear();
@@ -89,6 +91,8 @@ export function createOpenAiModel(options: OpenAiModelOptions): ModelPort {
 
   return { stream };
 }
+
+const isRedirect = ({ facts }: ModelError) => Number(facts.status) >= 300 && Number(facts.status) < 400;
 
 /** Reads a response to its end, or to the point where nothing more is expected of it, and lets go of the connection. */
 async function* readEvents(

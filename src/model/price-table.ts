@@ -31,6 +31,9 @@ export const demoEntry = entry(16_384, 4_096, '0.25', '0.025', '2');
  * A flat price does not tell everything. Models with a window over a million charge double beyond 272,000 tokens of
  * input, so their window ends there. Models from gpt-5.6 on charge a quarter more for input that they write to their
  * cache; that part is not in the figures.
+ *
+ * gpt-5, gpt-5-mini and gpt-5-nano leave OpenAI's API on 11 December 2026, gpt-4o and gpt-4.1 with their minis on
+ * 14 January 2027, gpt-5.1 and gpt-5.4-nano on 1 April 2027.
  */
 export const priceTable: Readonly<Record<string, TableEntry>> = {
   'gpt-6-sol': entry(272_000, 128_000, '2', '0.2', '10'),

@@ -172,7 +172,7 @@ async function play(steps: readonly Step[], playing: Playing, request: RecordedR
     if (response.destroyed) return;
     switch (step.do) {
       case 'headers':
-        response.writeHead(200, { ...streamHeaders, ...step.headers });
+        response.writeHead(step.status, { ...streamHeaders, ...step.headers });
         response.flushHeaders();
         break;
       case 'write':

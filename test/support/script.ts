@@ -3,7 +3,7 @@ import { deferred } from './deferred.js';
 /** One thing that the scripted provider does while it answers a request. Made by the helpers below. */
 export type Step =
   /** Sends the response headers; without it they go out with the first byte. Overrides the usual ones. */
-  | { readonly do: 'headers'; readonly headers: Readonly<Record<string, string>> }
+  | { readonly do: 'headers'; readonly headers: Readonly<Record<string, string>>; readonly status: number }
   /** Writes bytes as they are; bytewise gives every byte a write of its own. */
   | { readonly do: 'write'; readonly bytes: Buffer; readonly bytewise: boolean }
   /** Writes an event whose text is made from the chunk's id and model, as every real chunk has them. */
@@ -54,9 +54,10 @@ export const pause = (until: Gate | Promise<unknown>): Step =>
 /** Says nothing any more until the client goes. As the first step: not even the headers. */
 export const silence = (): Step => ({ do: 'pause', until: new Promise(() => {}) });
 
-export const headers = (overrides: Readonly<Record<string, string>> = {}): Step => ({
+export const headers = (overrides: Readonly<Record<string, string>> = {}, status = 200): Step => ({
   do: 'headers',
   headers: overrides,
+  status,
 });
 export const cutFin: Step = { do: 'cutFin' };
 export const cutConnection: Step = { do: 'cutConnection' };
