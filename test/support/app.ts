@@ -1,0 +1,66 @@
+import { type AppOverrides, createApp } from '../../src/app.js';
+import { loadConfig } from '../../src/config.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import { recordingLog } from './log.js';
+import { type ScriptedProvider, startProvider } from './provider.js';
+
+/** USD per million tokens of the scripted model. */
+export const prices = { inputPrice: 2.5, cachedInputPrice: 1.25, outputPrice: 10 };
+
+export const scriptedModels = JSON.stringify({
+  scripted: { contextWindow: 32_768, maxOutputTokens: 4_096, ...prices },
+});
+
+/** Settings that make a server talk to a scripted provider, quickly. */
+export const scriptedEnv = (provider: ScriptedProvider, database: TestDatabase): Record<string, string> => ({
+  PORT: '0',
+  DATABASE_URL: database.url,
+  OPENAI_BASE_URL: provider.url,
+  OPENAI_API_KEY: 'sk-canary-provider-key-0123456789',
+  MODEL: 'scripted',
+  MODELS: scriptedModels,
+  SHUTDOWN_GRACE_MS: '0',
+});
+
+export interface TestApp {
+  /** Without a path: the endpoint is `${url}/graphql`. */
+  readonly url: string;
+  readonly provider: ScriptedProvider;
+  readonly database: TestDatabase;
+  /** Lines that the server has logged. */
+  readonly logLines: readonly string[];
+  waitForLog(text: string): Promise<void>;
+  /** Stops the server only and starts another one on the same database and provider. */
+  restart(): Promise<{ readonly url: string }>;
+  close(): Promise<void>;
+}
+
+/** A whole server inside this process, over real sockets, with a database and a scripted provider of its own. */
+export async function startTestApp(
+  env: Readonly<Record<string, string>> = {},
+  overrides: AppOverrides = {},
+): Promise<TestApp> {
+  const provider = await startProvider();
+  const database = await createTestDatabase();
+  const { log, lines, waitFor } = recordingLog();
+  const config = loadConfig({ ...scriptedEnv(provider, database), ...env });
+  let app = createApp(config, log, overrides);
+  const { url } = await app.start();
+  return {
+    url,
+    provider,
+    database,
+    logLines: lines,
+    waitForLog: waitFor,
+    async restart() {
+      await app.stop();
+      app = createApp(config, log, overrides);
+      return app.start();
+    },
+    async close() {
+      await app.stop();
+      await provider.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** The operations that tests send, as a client would write them. */
+export const createSession = /* GraphQL */ `
+  mutation Create($input: CreateChatSessionInput!) {
+    createChatSession(input: $input) { id }
+  }
+`;
+
+const response = /* GraphQL */ `
+  fragment Reply on ChatResponse {
+    content
+    finishReason
+    tokensUsed
+    costUsd
+    toolCallsMade
+    usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated }
+    message { id content status role sequence }
+    turn { id number status finishReason error { code message retryable } }
+    session { id turnCount messageCount totalTokens totalCostUsd }
+  }
+`;
+
+export const send = /* GraphQL */ `
+  ${response}
+  mutation Send($input: SendInput!) {
+    send(input: $input) { ...Reply }
+  }
+`;
+
+const events = /* GraphQL */ `
+  ${response}
+  fragment Event on StreamEvent {
+    __typename
+    ... on TurnEvent { turnId sequence cursor at }
+    ... on TurnStarted { turn { id number status userMessage { id content } } }
+    ... on TextDelta { step messageId delta }
+    ... on ThinkingDelta { step delta }
+    ... on StepCompleted {
+      step
+      costUsd
+      usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated }
+      budget { spentCostUsd spentTokens }
+    }
+    ... on TurnCompleted { response { ...Reply } }
+    ... on TurnFailed { error { code message retryable } response { ...Reply } }
+    ... on TurnStopped { response { ...Reply } }
+  }
+`;
+
+export const stream = /* GraphQL */ `
+  ${events}
+  subscription Stream($input: StreamInput!) {
+    stream(input: $input) { ...Event }
+  }
+`;
+
+export const turnEvents = /* GraphQL */ `
+  ${events}
+  subscription Follow($turnId: ID!, $after: String) {
+    turnEvents(turnId: $turnId, after: $after) { ...Event }
+  }
+`;
+
+export const seed = /* GraphQL */ `
+  mutation Seed($input: SeedHistoryInput!) {
+    seedHistory(input: $input) {
+      seededCount
+      skippedSystemCount
+      roleCounts
+      contentDigest
+      session { id turnCount messageCount }
+    }
+  }
+`;
+
+export const stop = /* GraphQL */ `
+  mutation Stop($sessionId: ID!) {
+    stop(sessionId: $sessionId) { id status finishReason }
+  }
+`;
+
+export const session = /* GraphQL */ `
+  query Session($id: ID!) {
+    chatSession(id: $id) {
+      id
+      status
+      turnCount
+      messageCount
+      totalTokens
+      totalCostUsd
+      usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated }
+      budget { spentCostUsd spentTokens remainingCostUsd remainingTokens }
+      history { id sequence role content status seeded clientMessageId turn { id } }
+      activeTurn { id status }
+      turns(first: 100) {
+        nodes { id number status finishReason error { code retryable } userMessage { id content } messages { id role content } }
+      }
+      modelCalls(first: 100) {
+        totalCount
+        nodes { id step costUsd usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated } error { code } }
+      }
+      traceEvents(first: 100) { nodes { sequence type data } }
+    }
+  }
+`;
