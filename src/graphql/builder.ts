@@ -52,6 +52,10 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     idFieldOptions: {
       description: 'Opaque id: keep it as it is, compare it as a whole, and do not build one yourself.',
     },
+    defaultConnectionTypeOptions: {
+      description: 'One page of a list: ask for nodes, or for edges when you need the cursors.',
+    },
+    defaultEdgeTypeOptions: { description: 'An object of a list together with its place in it.' },
     pageInfoTypeOptions: { description: 'Where a page of a connection lies in its list.' },
     hasNextPageFieldOptions: {
       description: 'Whether the list goes on after the last edge of this page, in either direction of paging.',

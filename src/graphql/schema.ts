@@ -25,7 +25,7 @@ import './types/viewer.js';
 
 /** The executable schema. Its resolvers need a Context of their own for each operation. */
 export function buildSchema(): GraphQLSchema {
-  const schema = builder.toSchema();
+  const schema = builder.toSchema({ sortSchema: false });
   for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) {
     field.subscribe = withLimits(field.subscribe as GraphQLFieldResolver<unknown, Context>);
   }

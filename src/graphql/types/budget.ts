@@ -1,4 +1,6 @@
 import { Prisma } from '../../db/generated/prisma/client.js';
+import { sharedBudgets } from '../../db/queries/shared-budgets.js';
+import { batched } from '../batch.js';
 import { builder } from '../builder.js';
 import { globalId } from '../ids.js';
 import { toSafeInt, toUsd } from '../numbers.js';
@@ -61,8 +63,11 @@ builder.prismaObject('Budget', {
     }),
     shared: t.boolean({
       description: 'True when more than one session draws on it.',
-      select: { _count: { select: { sessions: true } } },
-      resolve: ({ _count }) => _count.sessions > 1,
+      resolve: ({ id }, _args, context, info) =>
+        batched<string, boolean>(context, info, 'shared', id, async (ids) => {
+          const shared = await sharedBudgets(context.database.pool, ids);
+          return ids.map((one) => shared.has(one));
+        }),
     }),
   }),
 });

@@ -1,10 +1,11 @@
-import { activeSessionsBehind, isIndexableSearch, ownedSessions } from '../../db/queries/owned-sessions.js';
+import { isIndexableSearch, ownedSessions } from '../../db/queries/owned-sessions.js';
 import { badInput } from '../../errors.js';
 import { builder } from '../builder.js';
 import { connectionOf } from '../connection.js';
 import type { Context } from '../context.js';
-import { found } from '../found.js';
+import { flushBehind } from '../flush.js';
 import { idOf } from '../ids.js';
+import { loadSession } from '../load-session.js';
 import { pageComplexity } from '../paging.js';
 import { ChatSession, ChatSessionStatus } from './chat-session.js';
 
@@ -59,13 +60,10 @@ builder.queryFields((t) => ({
     description:
       'One session. While a turn runs, what it has written so far is part of the answer. NOT_FOUND when there is no such session or it is not yours; BAD_USER_INPUT when the id is not the id of a ChatSession.',
     args: { id: t.arg.id({ required: true, description: 'Id of the session.' }) },
-    resolve: async (query, _root, args, { principal, chat, database }) => {
+    resolve: async (query, _root, args, context) => {
       const id = idOf('ChatSession', args.id, 'id');
-      for (const active of await activeSessionsBehind(database.pool, principal, { sessions: [id] })) {
-        await chat.flush(active);
-      }
-      const { owner, tenant } = principal;
-      return found(await database.prisma.chatSession.findUnique({ ...query, where: { id, owner, tenant } }));
+      await flushBehind(context, { sessions: [id] });
+      return loadSession(context, query, id);
     },
   }),
   chatSessions: t.connection({

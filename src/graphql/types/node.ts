@@ -1,10 +1,10 @@
 import { brandWithType } from '@pothos/core';
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import type { GraphQLResolveInfo } from 'graphql';
-import { activeSessionsBehind } from '../../db/queries/owned-sessions.js';
 import { badInput, ChatError } from '../../errors.js';
 import { builder } from '../builder.js';
 import type { Context } from '../context.js';
+import { flushBehind } from '../flush.js';
 import { found } from '../found.js';
 import { parseGlobalId } from '../ids.js';
 import { findRows, type HasId, type Model } from '../rows.js';
@@ -41,12 +41,9 @@ async function loadNodes(
   info: GraphQLResolveInfo,
   ids: readonly NodeId[],
 ): Promise<ReadonlyMap<string, HasId>> {
-  const { principal, database, chat } = context;
+  const { principal, database } = context;
   const idsOf = (type: string) => [...new Set(ids.filter((node) => node.type === type).map(({ id }) => id))];
-  const behind = { sessions: idsOf('ChatSession'), turns: idsOf('Turn'), messages: idsOf('Message') };
-  for (const active of await activeSessionsBehind(database.pool, principal, behind)) {
-    await chat.flush(active);
-  }
+  await flushBehind(context, { sessions: idsOf('ChatSession'), turns: idsOf('Turn'), messages: idsOf('Message') });
   const owned = { owner: principal.owner, tenant: principal.tenant };
   const nodes = new Map<string, HasId>();
   await Promise.all(
