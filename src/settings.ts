@@ -53,9 +53,11 @@ const origins = z
   )
   .pipe(
     z.array(
-      z.string().refine((origin) => URL.canParse(origin) && new URL(origin).origin === origin, {
-        message: 'must be origins such as https://app.example.com, separated by commas, without path or wildcard',
-      }),
+      z
+        .string()
+        .refine((origin) => URL.canParse(origin) && new URL(origin).origin === origin && !origin.includes('*'), {
+          message: 'must be origins such as https://app.example.com, separated by commas, without path or wildcard',
+        }),
     ),
   );
 
