@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scriptedEnv } from '../support/app.js';
+import { chatClient, openEvents, openTurn } from '../support/client.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { turnEvents } from '../support/documents.js';
+import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import * as script from '../support/script.js';
+import { runServer, type ServerProcess, startServer } from '../support/server-process.js';
+
+let provider: ScriptedProvider;
+let database: TestDatabase;
+beforeAll(async () => {
+  provider = await startProvider();
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await provider.close();
+  await database.drop();
+});
+
+/** Streams half a reply, kills the server without warning, and gives what the client had seen. */
+async function killInMidTurn(server: ServerProcess) {
+  const client = chatClient(server.url);
+  const id = await client.createSession();
+  const first = await client.send(id, 'acknowledged', { clientMessageId: 'first' });
+  provider.enqueue([script.text('half of the rep', { chunks: 4 }), script.silence()]);
+  const turn = openTurn(server.url, 'ws', id, 'and this one?', { clientMessageId: 'second' });
+  let seen = '';
+  await turn.until((event) => {
+    seen += event.delta ?? '';
+    return seen === 'half of the rep';
+  });
+  // Reading the session stores what was streamed; without a reader that happens within a second.
+  expect((await client.session(id)).history[3].content).toBe(seen);
+  const lost = turn.rest().catch(() => 'the connection broke');
+  await server.end('SIGKILL');
+  await lost;
+  return { id, first, seen };
+}
+
+async function expectNothingLost(url: string, { id, first, seen }: Awaited<ReturnType<typeof killInMidTurn>>) {
+  const client = chatClient(url);
+  const session = await client.session(id);
+  expect(session.history.map((m: { content: string; status: string }) => [m.content, m.status])).toEqual([
+    ['acknowledged', 'COMPLETE'],
+    ['echo: acknowledged', 'COMPLETE'],
+    ['and this one?', 'COMPLETE'],
+    [seen, 'PARTIAL'],
+  ]);
+  expect(session.turns.nodes[1]).toMatchObject({
+    status: 'FAILED',
+    error: { code: 'INTERRUPTED', retryable: true },
+  });
+  expect(session.activeTurn).toBeNull();
+  expect(session.modelCalls.nodes[1]).toMatchObject({ usage: { estimated: true }, error: { code: 'INTERRUPTED' } });
+  expect(session.totalTokens).toBe(
+    session.modelCalls.nodes.reduce(
+      (sum: number, call: { usage: { totalTokens: number } }) => sum + call.usage.totalTokens,
+      0,
+    ),
+  );
+  const requests = provider.requests.length;
+  expect(await client.send(id, 'acknowledged', { clientMessageId: 'first' })).toMatchObject({
+    content: first.content,
+    turn: { id: first.turn.id },
+  });
+  const failed = await client.trySend(id, 'and this one?', { clientMessageId: 'second' });
+  expect(failed.errors?.[0]?.extensions?.code).toBe('INTERRUPTED');
+  expect(provider.requests).toHaveLength(requests);
+  expect((await client.send(id, 'go on')).content).toBe('echo: go on');
+  expect(provider.violations).toEqual([]);
+}
+
+describe('kill -9 in the middle of a turn', () => {
+  it('on the embedded Postgres loses nothing that was acknowledged', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'chatsession-crash-'));
+    const env = { ...scriptedEnv(provider, database), DATABASE_URL: '', DATA_DIR: dataDir };
+    let server = await startServer(env);
+    try {
+      const killed = await killInMidTurn(server);
+      server = await startServer(env);
+      await expectNothingLost(server.url, killed);
+      expect(await server.end('SIGTERM')).toBe(0);
+      server = await startServer(env);
+      expect((await chatClient(server.url).session(killed.id)).turnCount).toBe(3);
+    } finally {
+      await server.end('SIGTERM');
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  }, 60_000);
+
+  it('on a shared Postgres ends the turn once its lease has run out', async () => {
+    const env = { ...scriptedEnv(provider, database), TURN_LEASE_MS: '1000' };
+    const killed = await killInMidTurn(await startServer(env));
+    const server = await startServer(env);
+    try {
+      const { turns } = await chatClient(server.url).session(killed.id);
+      const end = await openEvents(server.url, 'sse', turnEvents, { turnId: turns.nodes[1].id }).rest();
+      expect(end.at(-1)).toMatchObject({ __typename: 'TurnFailed', error: { code: 'INTERRUPTED' } });
+      await expectNothingLost(server.url, killed);
+    } finally {
+      await server.end('SIGTERM');
+    }
+  });
+});
+
+describe('SIGTERM', () => {
+  it('ends a running turn within the grace, stores it, and exits with 0', async () => {
+    const env = scriptedEnv(provider, database);
+    const server = await startServer(env);
+    const client = chatClient(server.url);
+    const id = await client.createSession();
+    provider.enqueue([script.text('begun'), script.silence()]);
+    const turn = openTurn(server.url, 'ws', id, 'long');
+    await turn.until((event) => event.__typename === 'TextDelta');
+    const rest = turn.rest();
+    expect(await server.end('SIGTERM')).toBe(0);
+    expect((await rest).at(-1)).toMatchObject({ __typename: 'TurnFailed', error: { code: 'INTERRUPTED' } });
+    const next = await startServer(env);
+    expect((await chatClient(next.url).session(id)).history[1]).toMatchObject({ content: 'begun', status: 'PARTIAL' });
+    await next.end('SIGTERM');
+  });
+});
+
+describe('broken settings', () => {
+  it('stop the start with all problems named at once and no secret repeated', async () => {
+    const { code, output } = await runServer({
+      PORT: '99999',
+      HOST: '0.0.0.0',
+      MODELS: '{"m": {"contextWindow": 1000, "inputPrice": -1, "outputPrice": 1}}',
+      DATABASE_URL: 'mysql://user:hunter2@db/x',
+      AUTH_ISSUER: 'x',
+    });
+    expect(code).toBe(1);
+    for (const name of ['PORT', 'MODELS', 'DATABASE_URL']) expect(output).toContain(name);
+    expect(output).not.toContain('hunter2');
+  });
+});
