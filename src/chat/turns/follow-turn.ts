@@ -1,5 +1,5 @@
-import type { Pool } from 'pg';
 import type { Principal } from '../../auth/principal.js';
+import type { Database } from '../../db/database.js';
 import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
 import { decodeCursor, turnMark } from '../../events/cursor.js';
@@ -10,7 +10,7 @@ import type { LiveTurns } from './live-turns.js';
 import { StoredCursor } from './stored-cursor.js';
 
 interface Dependencies {
-  readonly database: { readonly pool: Pool };
+  readonly database: Pick<Database, 'pool'>;
   readonly live: LiveTurns;
 }
 
