@@ -28,7 +28,6 @@ ${settings.map(row).join('\n')}
 
 - \`HOST\` may be something else than \`127.0.0.1\`, \`::1\` or \`localhost\` only with \`AUTH_JWT_SECRET\` or \`AUTH_JWKS_URL\`.
 - \`AUTH_JWT_SECRET\` and \`AUTH_JWKS_URL\` exclude each other. \`AUTH_ISSUER\` and \`AUTH_AUDIENCE\` need one of them.
-- \`MODEL_TOTAL_TIMEOUT_MS\` is at least \`MODEL_IDLE_TIMEOUT_MS\`.
 - \`OPENAI_API_KEY\` or \`OPENAI_BASE_URL\`, either one, replaces the demo model by a provider. A base URL without a key sends
   no Authorization header, which is what local servers want.
 

@@ -29,21 +29,6 @@ function fallbackOf(schema: z.ZodType): string | null {
   return String(value);
 }
 
-/** A setting may be checked in two steps; what both say holds. */
-function boundsOf(schema: z.ZodType): Bounds {
-  const input = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Bounds;
-  const output = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Bounds;
-  if (input.type !== output.type && output.type !== 'number') return output;
-  const given = <Key extends 'minimum' | 'maximum'>(key: Key) =>
-    [input[key], output[key]].filter((bound) => bound !== undefined);
-  const [minimum, maximum] = [given('minimum'), given('maximum')];
-  return {
-    ...input,
-    ...(minimum.length > 0 && { minimum: Math.max(...minimum) }),
-    ...(maximum.length > 0 && { maximum: Math.min(...maximum) }),
-  };
-}
-
 function allowedOf({ type, format, enum: choices, minimum, maximum, minLength, maxLength }: Bounds): string {
   if (choices) return choices.map((choice) => `\`${choice}\``).join(', ');
   if (type === 'integer' || type === 'number') {
@@ -64,6 +49,6 @@ export const describedSettings: readonly DescribedSetting[] = Object.entries<z.Z
     name,
     meaning: schema.description ?? '',
     fallback: fallbackOf(schema),
-    allowed: allowedOf(boundsOf(schema)),
+    allowed: allowedOf(z.toJSONSchema(schema, { unrepresentable: 'any' }) as Bounds),
   }),
 );

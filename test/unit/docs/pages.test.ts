@@ -41,7 +41,7 @@ describe('documents made from the code', () => {
 describe('the description of a setting', () => {
   const find = (name: string) => describedSettings.find((setting) => setting.name === name);
 
-  it('joins the bounds of both steps of a check', () => {
+  it('has its default and its bounds', () => {
     expect(find('TURN_LEASE_MS')).toMatchObject({
       fallback: '15000',
       allowed: 'whole number from 200 to 86,400,000',
