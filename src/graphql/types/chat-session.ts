@@ -24,8 +24,8 @@ export const ChatSessionStatus = builder.enumType('ChatSessionStatus', {
   } as const,
 });
 
-/** How many messages a history without `last` counts for in the complexity of an operation. */
-const usualHistory = 50;
+/** How many messages a history counts for, at most, in the complexity of an operation: its true length is unknown. */
+const countedHistory = 200;
 
 export const ChatSession = builder.prismaNode('ChatSession', {
   description: 'A multi-turn conversation with persistent history and a budget that all of its turns share.',
@@ -49,7 +49,10 @@ export const ChatSession = builder.prismaNode('ChatSession', {
             'Only the newest this many, still oldest first; 0 gives none. Left out or null: everything. A negative number is BAD_USER_INPUT.',
         }),
       },
-      complexity: ({ last }) => ({ field: 1, multiplier: Math.max(0, last ?? usualHistory) }),
+      complexity: ({ last }) => ({
+        field: 1,
+        multiplier: Math.max(0, Math.min(last ?? countedHistory, countedHistory)),
+      }),
       resolve: async ({ id }, { last }, context, info) => {
         if (last != null && last < 0) {
           throw badInput('last must not be negative: give the number of messages, or leave it out for all of them.');
