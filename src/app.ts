@@ -30,8 +30,8 @@ export interface AppOverrides {
   readonly random?: () => number;
   readonly limits?: Partial<TransportLimits>;
   readonly timing?: Partial<TransportTiming>;
-  /** Milliseconds between two words of the demo model. */
-  readonly demoPaceMs?: number;
+  /** Tokens a second of the demo model; 0 is as fast as it can. */
+  readonly demoPace?: number;
 }
 
 type Cleanup = () => Promise<void>;
@@ -49,10 +49,10 @@ async function openStorage(config: Config['database'], log: Logger, cleanups: Cl
   return database;
 }
 
-async function openModel(config: Config['model'], log: Logger, cleanups: Cleanup[], paceMs: number | undefined) {
+async function openModel(config: Config['model'], log: Logger, cleanups: Cleanup[], pace: number | undefined) {
   let provider = config.provider;
   if (provider === null) {
-    const demo = await startDemoModel({ log, ...(paceMs !== undefined && { paceMs }) });
+    const demo = await startDemoModel({ log, ...(pace !== undefined && { pace }) });
     cleanups.push(() => demo.close());
     provider = { apiKey: null, baseUrl: demo.url };
     log.warn(
@@ -79,7 +79,7 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
     const catalog = createModelCatalog(config.model);
     for (const warning of catalog.warnings) log.warn(warning);
     const database = await openStorage(config.database, log, cleanups);
-    const model = await openModel(config.model, log, cleanups, overrides.demoPaceMs);
+    const model = await openModel(config.model, log, cleanups, overrides.demoPace);
     const chat = createChat({
       database,
       model,

@@ -79,13 +79,9 @@ export function readMaxOutputTokens(value: number | null, model: ModelInfo): num
 export function readModel(id: string, catalog: ModelCatalog): ModelInfo {
   const model = catalog.find(id);
   if (!model) {
-    const known = catalog
-      .list()
-      .slice(0, 5)
-      .map((entry) => entry.id);
-    throw badInput(
-      `There is no model of that name here. Query models for all of them, for example ${known.join(', ')}.`,
-    );
+    const known = [catalog.default, ...catalog.list().filter((entry) => entry !== catalog.default)].slice(0, 5);
+    const names = known.map((entry) => entry.id).join(', ');
+    throw badInput(`There is no model of that name here. Query models for all of them, for example ${names}.`);
   }
   return model;
 }

@@ -89,7 +89,7 @@ const creations: readonly [string, Record<string, unknown>, string, RegExp][] = 
   ['more output than the model gives', { maxOutputTokens: 1_000_000 }, 'BAD_USER_INPUT', /from 1 to 4096/],
   ['a title without end', { title: 'x'.repeat(201) }, 'BAD_USER_INPUT', /201 characters and the limit is 200/],
   ['a NUL in the system prompt', { systemPrompt: '\0' }, 'BAD_USER_INPUT', /systemPrompt contains/],
-  ['a NUL deep in metadata', { metadata: { a: [{ b: '\0' }] } }, 'BAD_USER_INPUT', /metadata contains/],
+  ['a NUL deep in metadata', { metadata: { a: [{ b: '\0' }] } }, 'BAD_USER_INPUT', /character U\+0000/],
   ['metadata without end', { metadata: { a: 'x'.repeat(70_000) } }, 'BAD_USER_INPUT', /metadata/],
   ['the budget of nobody', { shareBudgetOf: unknown }, 'NOT_FOUND', /shareBudgetOf/],
 ];
