@@ -33,7 +33,11 @@ export interface TokenUsage {
 
 export type ModelFinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
-/** What a model call gives, in order. A call that ends without `finish` has failed and throws. */
+/**
+ * What a model call gives: thinking and text in their order, what arrived together joined, well-formed and without NUL;
+ * at the end the finish reason, then the usage. A call that ends without `finish` has failed and throws, and what it
+ * gave before is all there is. The words of a refusal are text, with `content_filter` as the finish reason.
+ */
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }

@@ -154,6 +154,16 @@ describe('characters', () => {
     expect(outcome.text).toBe('a\ufffdb\ufffdcd\ufffd');
   });
 
+  test('keep their place where thinking and text alternate', async () => {
+    const outcome = await play(thinking('a\ud83d'), text('b'), thinking('c'), finish());
+    expect(
+      outcome.events
+        .filter(({ type }) => type === 'thinking' || type === 'text')
+        .map((part) => 'text' in part && part.text)
+        .join(''),
+    ).toBe('a\ufffdbc');
+  });
+
   test('that are no UTF-8 are replaced', async () => {
     const outcome = await play(
       raw(Buffer.concat([Buffer.from('data: {"choices":[{"delta":{"content":"a'), Buffer.from([0xff, 0xc3])])),

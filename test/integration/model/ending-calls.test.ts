@@ -69,7 +69,15 @@ describe('a provider that falls silent', () => {
     expect(timers.pending).toBe(0);
   });
 
-  test('does so in real time, too', async () => {
+  test('is not taken for alive because of its pings', async () => {
+    const model = createTestModel(provider.url, { idleTimeoutMs: 300 });
+    const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    provider.enqueue([text('a'), Array.from({ length: 20 }, (_, at) => [pause(later(50 * at)), ping()]), reply('b')]);
+    const outcome = await callModel(model);
+    expect([codeOf(outcome), outcome.text]).toEqual(['PROVIDER_TIMEOUT', 'a']);
+  });
+
+  test('is given up in real time, too', async () => {
     const model = createTestModel(provider.url, { idleTimeoutMs: 150 });
     provider.enqueue([text('a'), silence()]);
     const before = performance.now();

@@ -92,6 +92,7 @@ describe('a stream that is no whole reply is never a success', () => {
     ['an HTML page with status 200', [html200()]],
     ['a JSON error with status 200', [json200Error()]],
     ['an empty body', [emptyBody()]],
+    ['a stream of another type', [headers({ 'content-type': 'text/html' }), text('a'), finish()]],
     ['a body that is no event stream', [headers({ 'content-type': 'text/plain' }), raw('hello'), cutFin]],
     ['a compressed body', [headers({ 'content-encoding': 'gzip' }), text('a'), finish()]],
     ['HTML that claims to be an event stream', [raw('<html>\n<body>\n\n</body>'), cutFin]],

@@ -1,0 +1,27 @@
+import type { Conversation, DemoReply } from './conversation.js';
+import { acknowledge, recall } from './recall.js';
+import { shrug, smallTalk } from './small-talk.js';
+import { askBack, calculate, reportTool } from './tool-use.js';
+import { inVoice } from './voice.js';
+
+/** In this order: what a tool has brought comes before anything else that the message could mean. */
+const rules: readonly ((conversation: Conversation) => DemoReply | null)[] = [
+  calculate,
+  askBack,
+  reportTool,
+  recall,
+  smallTalk,
+  acknowledge,
+];
+
+/** The demo model's whole mind: the same conversation always gets the same reply. */
+export function replyTo(conversation: Conversation): DemoReply {
+  for (const rule of rules) {
+    const reply = rule(conversation);
+    if (reply) return voiced(reply, conversation);
+  }
+  return voiced(shrug(conversation), conversation);
+}
+
+const voiced = (reply: DemoReply, { system }: Conversation): DemoReply =>
+  reply.text === undefined ? reply : { ...reply, text: inVoice(reply.text, system) };
