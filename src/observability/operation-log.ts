@@ -1,9 +1,8 @@
-import { getOperationAST, type OperationTypeNode } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import { type ErrorCategory, type ErrorCode, errorTable } from '../errors.js';
 import type { Logger } from './log.js';
 
 export type TransportName = 'http' | 'sse' | 'ws';
+export type OperationKind = 'query' | 'mutation' | 'subscription';
 
 /** One error of an operation: the code that the client got, and what it came from when that is worth a stack. */
 export interface OperationFailure {
@@ -13,7 +12,7 @@ export interface OperationFailure {
 
 /** The log line of one operation, collected while it runs and written once, at its end. */
 export interface OperationRecord {
-  describe(kind: OperationTypeNode, name: string | null): void;
+  describe(kind: OperationKind, name: string | null): void;
   failed(failures: readonly OperationFailure[]): void;
   /** A result went to the client. */
   sent(): void;
@@ -33,7 +32,7 @@ export function createOperationLog({ log, now }: { readonly log: Logger; readonl
   return (start: { readonly requestId: string; readonly transport: TransportName }): OperationRecord => {
     const startedAt = now();
     const failures: OperationFailure[] = [];
-    let kind: OperationTypeNode | null = null;
+    let kind: OperationKind | null = null;
     let operation: string | null = null;
     let results = 0;
     let written = false;
@@ -63,7 +62,8 @@ export function createOperationLog({ log, now }: { readonly log: Logger; readonl
         log[levelOf[category]](
           {
             requestId: start.requestId,
-            transport: start.transport,
+            // What is asked for in the accept header of a request shows only with the answer.
+            transport: kind === 'subscription' && start.transport === 'http' ? 'sse' : start.transport,
             kind,
             operation,
             durationMs: Math.round(now() - startedAt),
@@ -77,26 +77,5 @@ export function createOperationLog({ log, now }: { readonly log: Logger; readonl
         );
       },
     };
-  };
-}
-
-/** Tells the record of an operation, which its transport has put into the context, what the document holds. */
-export function useOperationLog(): Plugin<{ scope: { record: OperationRecord } }> {
-  return {
-    onParse:
-      ({ context }) =>
-      ({ result }) => {
-        if (result === null || result instanceof Error) {
-          return;
-        }
-        const { scope, params } = context as {
-          scope: { record: OperationRecord };
-          params?: { operationName?: string };
-        };
-        const operation = getOperationAST(result, params?.operationName);
-        if (operation) {
-          scope.record.describe(operation.operation, operation.name?.value ?? null);
-        }
-      },
   };
 }

@@ -1,0 +1,83 @@
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { type MaskedError, type Masking, maskError } from './mask-error.js';
+import type { OperationScope } from './options.js';
+
+type Scope = Pick<OperationScope, 'requestId' | 'record' | 'signal'>;
+
+export interface ClientResults {
+  /** Masks the errors of a result and notes them for the log. */
+  errors(errors: readonly unknown[], scope: Scope): MaskedError[];
+  /** A result as the client may see it. */
+  result(result: ExecutionResult, scope: Scope): ExecutionResult;
+  /**
+   * The results of a subscription as the client may see them. It never throws: whatever goes wrong on the way becomes
+   * one last result with one error, followed by the end, so that clients see the same over WebSocket and SSE.
+   */
+  stream(source: AsyncIterable<ExecutionResult>, scope: Scope): AsyncGenerator<ExecutionResult, void, undefined>;
+}
+
+export function createClientResults({ isUnavailable }: Pick<Masking, 'isUnavailable'>): ClientResults {
+  const errors = (found: readonly unknown[], scope: Scope): MaskedError[] => {
+    const masked = found.map((error) => maskError(error, { requestId: scope.requestId, isUnavailable }));
+    scope.record.failed(masked);
+    return masked;
+  };
+  const withErrors = (result: ExecutionResult, found: readonly unknown[], scope: Scope): ExecutionResult => ({
+    ...result,
+    errors: errors(found, scope).map(({ error }): GraphQLError => error),
+  });
+  const result = (raw: ExecutionResult, scope: Scope): ExecutionResult =>
+    raw.errors && raw.errors.length > 0 ? withErrors(raw, raw.errors, scope) : raw;
+
+  return {
+    errors,
+    result,
+    stream(source, scope) {
+      const iterator = source[Symbol.asyncIterator]();
+      const done = { done: true, value: undefined } as const;
+      let ended = false;
+      const end = () => {
+        ended = true;
+        return done;
+      };
+      return {
+        async next() {
+          if (ended) {
+            return done;
+          }
+          try {
+            const step = await iterator.next();
+            if (step.done || ended) {
+              return end();
+            }
+            scope.record.sent();
+            return { done: false, value: result(step.value, scope) };
+          } catch (error) {
+            if (ended || scope.signal.aborted) {
+              // Sources are woken by the signal; what they throw then is no news for anybody.
+              return end();
+            }
+            ended = true;
+            return { done: false, value: withErrors({}, [error], scope) };
+          }
+        },
+        async return() {
+          ended = true;
+          await iterator.return?.();
+          return done;
+        },
+        async throw(error) {
+          ended = true;
+          await iterator.return?.();
+          throw error;
+        },
+        [Symbol.asyncIterator]() {
+          return this;
+        },
+        async [Symbol.asyncDispose]() {
+          await this.return();
+        },
+      };
+    },
+  };
+}

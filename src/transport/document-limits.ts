@@ -1,0 +1,108 @@
+import { type DocumentNode, GraphQLError, Kind, parse, validate } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { badInput } from '../errors.js';
+import { createMeasure, fragmentsOf, rootFieldsOf } from './measure-document.js';
+
+/**
+ * What a document may hold, checked before it is parsed (characters, tokens) and before it is validated (the rest,
+ * with fragments written out). The introspection query of every tool passes; what a page of a frontend asks for stays
+ * far below. How much data a document may ask for is the schema's business.
+ */
+export const documentLimits = {
+  characters: 100_000,
+  tokens: 2_000,
+  depth: 20,
+  fields: 1_000,
+  aliases: 30,
+  directives: 50,
+  /** Root fields run one after the other in a mutation, each with its effect. */
+  mutationFields: 10,
+  /** Mutations that call the model: one request is one turn. */
+  turnFields: new Set(['send', 'regenerate']),
+};
+
+function findExcess(document: DocumentNode): string | null {
+  const fragments = fragmentsOf(document);
+  const measure = createMeasure(fragments);
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) {
+      continue;
+    }
+    const size = measure(definition.selectionSet);
+    for (const limit of ['depth', 'fields', 'aliases', 'directives'] as const) {
+      if (size[limit] > documentLimits[limit]) {
+        return limit === 'depth'
+          ? `The document is nested ${size.depth} levels deep; ${documentLimits.depth} are allowed.`
+          : `The document has ${size[limit]} ${limit}, fragments counted wherever they are used; ${documentLimits[limit]} are allowed.`;
+      }
+    }
+    if (definition.kind === Kind.OPERATION_DEFINITION && definition.operation === 'mutation') {
+      const roots = [...rootFieldsOf(definition.selectionSet, fragments).values()];
+      if (roots.length > documentLimits.mutationFields) {
+        return `One request may hold ${documentLimits.mutationFields} mutations, not ${roots.length}: send several requests.`;
+      }
+      if (roots.filter((name) => documentLimits.turnFields.has(name)).length > 1) {
+        return 'One request may start one turn: send each message in a request of its own.';
+      }
+    }
+  }
+  return null;
+}
+
+/** Parses within the limits of length. Throws what a client may see. */
+export function parseWithinLimits(source: string): DocumentNode {
+  if (source.length > documentLimits.characters) {
+    throw badInput(
+      `The document has more than ${documentLimits.characters} characters: pass long values as variables.`,
+    );
+  }
+  return parse(source, { maxTokens: documentLimits.tokens });
+}
+
+/**
+ * Refuses documents that would be expensive to parse, to validate or to run.
+ *
+ * @param hideSuggestions leaves out "Did you mean …?", which tells strangers the names of a schema
+ */
+export function useDocumentLimits({ hideSuggestions }: { readonly hideSuggestions: boolean }): Plugin {
+  return {
+    onParse({ setParseFn }) {
+      setParseFn((source: string | { body: string }) =>
+        parseWithinLimits(typeof source === 'string' ? source : source.body),
+      );
+    },
+    onValidate({ params, setResult, setValidationFn }) {
+      const excess = findExcess(params.documentAST);
+      if (excess !== null) {
+        // The rules of GraphQL are not run on it at all: some of them take time in the square of the document.
+        setResult([new GraphQLError(excess)]);
+        return;
+      }
+      setValidationFn((schema, document, rules) =>
+        validate(schema, document, rules, { maxErrors: 20, hideSuggestions }),
+      );
+    },
+  };
+}
+
+/** Whether a value from JSON is nested deeper than `most` levels, found without recursion. */
+export function isDeeperThan(value: unknown, most: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= most; depth += 1) {
+    const below: unknown[] = [];
+    for (const item of level) {
+      if (typeof item === 'object' && item !== null) {
+        for (const child of Object.values(item)) {
+          if (typeof child === 'object' && child !== null) {
+            below.push(child);
+          }
+        }
+      }
+    }
+    if (below.length === 0) {
+      return false;
+    }
+    level = below;
+  }
+  return true;
+}

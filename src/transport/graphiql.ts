@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { graphiqlTabs, lastSession } from './graphiql-tabs.js';
+
+/**
+ * Runs in the page before GraphiQL. It notes the id of every session that is made, and puts the last one into what is
+ * sent, over fetch and WebSocket, in place of the word that stands for it in the tabs.
+ */
+const fillInLastSession = `
+(() => {
+  const key = 'chatsession:last-session';
+  const placeholder = JSON.stringify(${JSON.stringify(lastSession)});
+  const fill = (text) => {
+    const id = localStorage.getItem(key);
+    return id !== null && typeof text === 'string' ? text.replaceAll(placeholder, JSON.stringify(id)) : text;
+  };
+  const learn = async (response) => {
+    const { data } = await response.json();
+    if (typeof data?.createChatSession?.id === 'string') {
+      localStorage.setItem(key, data.createChatSession.id);
+    }
+  };
+  const { fetch } = window;
+  window.fetch = async (resource, options) => {
+    const response = await fetch(resource, options && { ...options, body: fill(options.body) });
+    if (response.headers.get('content-type')?.includes('json')) {
+      await learn(response.clone()).catch(() => undefined);
+    }
+    return response;
+  };
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (data) {
+    return send.call(this, fill(data));
+  };
+})();
+`;
+
+interface Page {
+  readonly compressed: Buffer;
+  readonly etag: string;
+  readonly scripts: readonly string[];
+}
+
+const hashOf = (script: string) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+
+async function build(authRequired: boolean): Promise<Page> {
+  // Nine megabytes of JavaScript as text: loaded when somebody asks for the page.
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+  const html = renderGraphiQL({
+    title: 'chatsession',
+    // GraphiQL cannot send the headers of a tab over a WebSocket, so with tokens its streams are SSE.
+    subscriptionsProtocol: authRequired ? 'SSE' : 'WS',
+    defaultTabs: graphiqlTabs({ authRequired }).map((tab) => ({ ...tab })),
+    shouldPersistHeaders: false,
+    ...(authRequired ? { defaultEditorToolsVisibility: 'headers' as const } : {}),
+  });
+  const start = html.indexOf('<script>') + '<script>'.length;
+  const graphiql = html.slice(start, html.lastIndexOf('</script>'));
+  const whole = html.replace('<style>', () => `<script>${fillInLastSession}</script>\n<style>`);
+  return {
+    compressed: await promisify(gzip)(whole),
+    etag: `"${createHash('sha256').update(whole).digest('base64url')}"`,
+    scripts: [hashOf(fillInLastSession), hashOf(graphiql)],
+  };
+}
+
+/**
+ * GraphiQL for browsers, from this server alone. The page is built on the first request and kept compressed; a
+ * browser that has it asks only whether it changed.
+ */
+export function createGraphiQL({ authRequired }: { readonly authRequired: boolean }) {
+  let page: Promise<Page> | null = null;
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    page ??= build(authRequired);
+    const { compressed, etag, scripts } = await page;
+    response.setHeader('etag', etag);
+    response.setHeader('cache-control', 'no-cache');
+    response.setHeader('vary', 'Accept, Accept-Encoding, Origin');
+    if (request.headers['if-none-match'] === etag) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    // Not every browser takes 'self' for the WebSocket of its own host. The host was checked by then, or a token is.
+    const host = /^[\w.:[\]-]+$/.test(request.headers.host ?? '') ? request.headers.host : '';
+    response.setHeader(
+      'content-security-policy',
+      [
+        "default-src 'none'",
+        `script-src ${scripts.join(' ')}`,
+        'worker-src blob:',
+        "style-src 'unsafe-inline'",
+        'img-src data:',
+        'font-src data:',
+        `connect-src 'self' ws://${host} wss://${host}`,
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ].join('; '),
+    );
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    if (/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(compressed);
+    } else {
+      response.end(await promisify(gunzip)(compressed));
+    }
+  };
+}

@@ -1,0 +1,142 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import {
+  _createLRUCache as createCache,
+  createYoga,
+  isAsyncIterable,
+  type Plugin,
+  type YogaServerInstance,
+} from 'graphql-yoga';
+import { ChatError } from '../errors.js';
+import { acceptsOnlyStream, acceptsStream } from './accept.js';
+import type { ClientResults } from './client-result.js';
+import { useOperationDescription } from './describe-operation.js';
+import { useDocumentLimits } from './document-limits.js';
+import { createEventStream, type EventStream, eventStreamHeaders, eventStreamOf } from './event-stream.js';
+import { statusOf } from './mask-error.js';
+import type { OperationScope, TransportOptions } from './options.js';
+import { endpoint } from './paths.js';
+import { useRequestChecks } from './request-checks.js';
+import type { Seats } from './seats.js';
+
+/** What an HTTP request brings along into yoga. */
+export interface HttpContext {
+  readonly scope: OperationScope;
+  /** Set when the answer is a stream, which then goes around yoga's Response. */
+  eventStream: EventStream | null;
+}
+
+export type GraphQLServer = YogaServerInstance<HttpContext, object>;
+
+/** One key for each principal; a NUL cannot be in either name. */
+export const keyOf = ({ principal }: Pick<OperationScope, 'principal'>): string =>
+  `${principal.tenant}\0${principal.owner}`;
+
+const asGraphQLError = (error: Error) => new GraphQLError(error.message, { originalError: error });
+
+/** Stops a subscription before it has any effect, when its results could not be sent or there are too many. */
+function useSubscriptionChecks(streams: Seats): Plugin<HttpContext, HttpContext> {
+  return {
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const { scope, request } = args.contextValue as typeof args.contextValue & { request?: Request };
+      if (request && !acceptsStream(request.headers.get('accept'))) {
+        setResultAndStopExecution({
+          errors: [
+            new GraphQLError('A subscription answers with a stream: send the header accept: text/event-stream.', {
+              extensions: { code: 'BAD_USER_INPUT', http: { status: 406 } },
+            }),
+          ],
+        });
+        return;
+      }
+      const free = streams.take(keyOf(scope));
+      if (free === null) {
+        setResultAndStopExecution({
+          errors: [asGraphQLError(new ChatError('RATE_LIMITED', 'Too many subscriptions are open: end some first.'))],
+        });
+        return;
+      }
+      scope.signal.addEventListener('abort', free, { once: true });
+    },
+  };
+}
+
+/** Masks what leaves over HTTP, and turns results into the form that the client asked for. */
+function useClientResults(results: ClientResults, keepAliveMs: number): Plugin<HttpContext, HttpContext> {
+  return {
+    onResultProcess({ request, result, setResult, setResultProcessor, serverContext }) {
+      const { scope } = serverContext;
+      if (isAsyncIterable(result)) {
+        serverContext.eventStream = createEventStream(results.stream(result, scope), { keepAliveMs });
+        setResultProcessor((_result, fetchAPI) => new fetchAPI.Response(null), 'text/event-stream');
+        return;
+      }
+      const single = result as ExecutionResult;
+      const masked = results.errors(single.errors ?? [], scope);
+      if (acceptsOnlyStream(request.headers.get('accept'))) {
+        const errors = masked.length > 0 ? { errors: masked.map(({ error }) => error) } : {};
+        const body = eventStreamOf({ ...single, ...errors });
+        setResultProcessor(
+          (_result, fetchAPI) => new fetchAPI.Response(body, { headers: { ...eventStreamHeaders } }),
+          'text/event-stream',
+        );
+        return;
+      }
+      if (masked.length > 0) {
+        const hasData = 'data' in single;
+        setResult({
+          ...single,
+          errors: masked.map(({ error, code, http }) => {
+            const hints = http ?? (hasData ? null : { status: statusOf(code) });
+            // Yoga takes http out again before it writes the answer.
+            return hints === null ? error : withHttp(error, hints);
+          }),
+        });
+      }
+    },
+  };
+}
+
+function withHttp(error: GraphQLError, http: object): GraphQLError {
+  Object.assign(error.extensions, { http });
+  return error;
+}
+
+/**
+ * Yoga with everything that every operation passes, whatever it came over: limits, log, context, masking. Requests
+ * come through `handle…`, operations of WebSockets through `getEnveloped`.
+ */
+export function createGraphQLServer(
+  { config, schema, createContext, authRequired }: TransportOptions,
+  { results, streams, keepAliveMs }: { results: ClientResults; streams: Seats; keepAliveMs: number },
+): GraphQLServer {
+  return createYoga<HttpContext, object>({
+    schema,
+    graphqlEndpoint: endpoint,
+    // These are answered before yoga is asked, see request-handler.ts.
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    multipart: false,
+    batching: false,
+    // Errors are masked and logged here, once, with the request id.
+    maskedErrors: false,
+    logging: false,
+    maxRequestBodySize: config.maxRequestBytes,
+    parserAndValidationCache: {
+      // Parsed documents are large; those of an attacker are all different.
+      documentCache: createCache({ max: 200 }),
+      errorCache: createCache({ max: 1 }),
+    },
+    context: ({ scope }) => {
+      const { principal, requestId, operationId, signal } = scope;
+      return createContext({ principal, requestId, operationId, signal });
+    },
+    plugins: [
+      useRequestChecks(),
+      useDocumentLimits({ hideSuggestions: authRequired }),
+      useOperationDescription(),
+      useSubscriptionChecks(streams),
+      useClientResults(results, keepAliveMs),
+    ],
+  });
+}

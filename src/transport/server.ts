@@ -1,0 +1,122 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOperationLog } from '../observability/operation-log.js';
+import { createClientResults } from './client-result.js';
+import type { EventStream } from './event-stream.js';
+import { createGraphQLServer } from './graphql-server.js';
+import { createReadiness } from './health.js';
+import { defaultLimits, defaultTiming, type Transport, type TransportOptions } from './options.js';
+import { createRequestHandler } from './request-handler.js';
+import { createSeats } from './seats.js';
+import { createSocketGraphQL } from './socket-graphql.js';
+import { createSocketServer } from './websocket.js';
+
+/** Sockets need a moment for their closing handshake even when there is no grace. */
+const shortestGraceMs = 250;
+
+const urlOf = ({ address, family, port }: AddressInfo): string => {
+  const everywhere = address === '::' || address === '0.0.0.0';
+  const host = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+};
+
+/**
+ * The server's face to its clients: GraphQL over HTTP, server-sent events and WebSocket at one endpoint, GraphiQL,
+ * health checks, and an orderly stop. It knows nothing of chats: what it serves is the given schema.
+ */
+export function createTransport(options: TransportOptions): Transport {
+  const { authRequired, config, log, newId, now = Date.now } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const timing = { ...defaultTiming, ...options.timing };
+  const originRules = { allowed: config.corsOrigins, loopbackOnly: !authRequired };
+  const beginRecord = createOperationLog({ log, now: () => performance.now() });
+  const results = createClientResults(options);
+  const eventStreams = new Set<EventStream>();
+  let draining = false;
+  const isDraining = () => draining;
+
+  const graphql = createGraphQLServer(options, {
+    results,
+    keepAliveMs: timing.keepAlive,
+    streams: createSeats({
+      inAll: limits.streams,
+      perKey: authRequired ? limits.streamsPerPrincipal : limits.streams,
+    }),
+  });
+  const server = createServer(
+    {
+      headersTimeout: timing.requestHeaders,
+      requestTimeout: timing.request,
+      connectionsCheckingInterval: Math.min(5_000, timing.requestHeaders),
+      // Longer than proxies keep theirs, so that it is never this side that closes one they are about to use.
+      keepAliveTimeout: 65_000,
+      keepAlive: true,
+      keepAliveInitialDelay: timing.keepAlive,
+    },
+    createRequestHandler(options, {
+      graphql,
+      originRules,
+      beginRecord,
+      eventStreams,
+      isReady: createReadiness(options.readiness, timing.readiness),
+      isDraining,
+      now,
+    }),
+  );
+  server.maxConnections = limits.connections;
+  const sockets = createSocketServer({
+    ...options,
+    protocol: createSocketGraphQL({ graphql, results, connectionInitTimeout: timing.connectionInit, isDraining }),
+    beginRecord,
+    limits,
+    timing,
+    maxPayload: config.maxRequestBytes,
+    originRules,
+    isDraining,
+    newId,
+    now,
+  });
+  server.on('upgrade', sockets.upgrade);
+
+  const drain = () => {
+    draining = true;
+    sockets.drain();
+  };
+
+  return {
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(config.port, config.host, () => {
+          server.off('error', reject);
+          const address = server.address() as AddressInfo;
+          resolve({ url: urlOf(address), port: address.port });
+        });
+      }),
+    drain,
+    async close(graceMs) {
+      drain();
+      if (!server.listening) {
+        return;
+      }
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      sockets.closeAll();
+      for (const stream of eventStreams) {
+        stream.cut();
+      }
+      // A connection becomes idle when its last answer has gone out, and would then be kept for the next request.
+      const idle = setInterval(() => server.closeIdleConnections(), 20);
+      const deadline = setTimeout(
+        () => {
+          server.closeAllConnections();
+          sockets.terminateAll();
+        },
+        Math.max(graceMs, shortestGraceMs),
+      );
+      await closed;
+      clearInterval(idle);
+      clearTimeout(deadline);
+      await graphql.dispose();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { SubscribePayload } from 'graphql-ws';
+import type { Identity } from '../auth/authenticate.js';
+import { ChatError } from '../errors.js';
+import type { OperationRecord } from '../observability/operation-log.js';
+import type { OperationScope } from './options.js';
+
+/** What runs on one WebSocket. */
+export interface SocketOperations {
+  /** @throws ChatError when the socket may not run one more */
+  begin(id: string, payload: SubscribePayload, identity: Identity): OperationScope;
+  scopeOf(payload: SubscribePayload): OperationScope;
+  /** The operation is over for the server: answered, completed or refused. */
+  end(payload: SubscribePayload): void;
+  /** The client has left the operation with this id. */
+  leave(id: string): void;
+  /** The socket is gone, or about to go. */
+  leaveAll(): void;
+  readonly running: number;
+}
+
+interface Running {
+  readonly id: string;
+  readonly scope: OperationScope;
+  readonly controller: AbortController;
+}
+
+export function createSocketOperations({
+  limit,
+  newId,
+  beginRecord,
+  onIdle,
+}: {
+  readonly limit: number;
+  readonly newId: () => string;
+  readonly beginRecord: (start: { requestId: string; transport: 'ws' }) => OperationRecord;
+  readonly onIdle: () => void;
+}): SocketOperations {
+  // A payload is one object for the whole life of its operation, while an id may be used again after it.
+  const running = new Map<SubscribePayload, Running>();
+  const byId = new Map<string, SubscribePayload>();
+  const scopes = new WeakMap<SubscribePayload, OperationScope>();
+
+  const finish = (payload: SubscribePayload, operation: Running, left: boolean) => {
+    running.delete(payload);
+    if (byId.get(operation.id) === payload) {
+      byId.delete(operation.id);
+    }
+    operation.scope.record.end(left);
+    operation.controller.abort();
+    if (running.size === 0) {
+      onIdle();
+    }
+  };
+
+  return {
+    begin(id, payload, identity) {
+      const requestId = newId();
+      const controller = new AbortController();
+      const scope: OperationScope = {
+        principal: identity.principal,
+        requestId,
+        operationId: id,
+        transport: 'ws',
+        signal: controller.signal,
+        record: beginRecord({ requestId, transport: 'ws' }),
+      };
+      scopes.set(payload, scope);
+      const full = running.size >= limit;
+      running.set(payload, { id, scope, controller });
+      byId.set(id, payload);
+      if (full) {
+        throw new ChatError('RATE_LIMITED', `${limit} operations run on this connection: end some first.`);
+      }
+      return scope;
+    },
+    scopeOf(payload) {
+      const scope = scopes.get(payload);
+      if (scope === undefined) {
+        throw new Error('an operation was not begun');
+      }
+      return scope;
+    },
+    end(payload) {
+      const operation = running.get(payload);
+      if (operation) {
+        finish(payload, operation, false);
+      }
+    },
+    leave(id) {
+      const payload = byId.get(id);
+      const operation = payload && running.get(payload);
+      if (operation) {
+        finish(payload, operation, true);
+      }
+    },
+    leaveAll() {
+      for (const [payload, operation] of [...running]) {
+        finish(payload, operation, true);
+      }
+    },
+    get running() {
+      return running.size;
+    },
+  };
+}
