@@ -1,10 +1,11 @@
-import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { findServerAccount } from './account.js';
+import { findServerAccount, giveAccess } from './account.js';
 import { findPostgresBinaries } from './binaries.js';
 import { openCluster } from './cluster.js';
-import { findFreePort } from './free-port.js';
-import { startPostmaster } from './postmaster.js';
+import { openDataFolder } from './data-folder.js';
+import { stopOrphan } from './orphan.js';
+import { serverSettings } from './server-settings.js';
+import { keepRunning } from './supervisor.js';
 
 export interface EmbeddedPostgresOptions {
   /** Where the data lives; made when it is missing. One server at a time may use it. */
@@ -17,53 +18,47 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** A postgres:// URL, password included. */
+  /** A postgres:// URL, password included. It stays the same until `stop`. */
   readonly url: string;
-  /** Ends all connections and the server. Everything that was committed is on the disk. */
+  /** Ends all connections and the server, and frees the folder. Further calls do nothing. */
   stop(): Promise<void>;
 }
 
+/**
+ * Starts the Postgres that comes with this package on a folder of its own, for use without any other database. What was
+ * committed survives a restart, and a kill of this process or of Postgres at any moment.
+ *
+ * @throws EmbeddedPostgresError with a sentence for the operator.
+ */
 export async function startEmbeddedPostgres({
   dataDir,
   log,
   durable = true,
   maxConnections = 100,
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  await mkdir(dataDir, { recursive: true });
-  const root = await realpath(dataDir);
-  const [binaries, account, port] = await Promise.all([findPostgresBinaries(), findServerAccount(), findFreePort()]);
-  if (account.uid !== undefined) await letThrough(root);
-  const cluster = await openCluster({ root, binaries, account, durable });
-  const postmaster = await startPostmaster({
-    postgres: binaries.postgres,
-    account,
-    dataFolder: cluster.folder,
-    port,
-    log,
-    settings: {
-      listen_addresses: '127.0.0.1',
-      unix_socket_directories: '',
-      max_connections: maxConnections,
-      timezone: 'UTC',
-      log_timezone: 'UTC',
-      lc_messages: 'C',
-      // Values of rows and statements are people's words and never belong into a log.
-      log_error_verbosity: 'terse',
-      log_min_error_statement: 'panic',
-      ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
-    },
-  });
-  return {
-    url: `postgres://postgres:${cluster.password}@127.0.0.1:${port}/postgres`,
-    async stop() {
-      postmaster.process.kill('SIGINT');
-      await postmaster.exited;
-    },
-  };
-}
-
-/** The account of Postgres is another one than ours and has to get to its own folder. What else is here stays closed. */
-async function letThrough(folder: string): Promise<void> {
-  const { mode } = await stat(folder);
-  if ((mode & 0o011) !== 0o011) await chmod(folder, mode | 0o011);
+  const folder = await openDataFolder(dataDir);
+  try {
+    const [binaries, ownAccount] = await Promise.all([findPostgresBinaries(), findServerAccount()]);
+    const account = await giveAccess(ownAccount, [`${folder.path}/.`, binaries.postgres]);
+    const cluster = await openCluster({ root: folder.path, binaries, account, durable });
+    await stopOrphan(cluster.folder, log);
+    const { port, stop } = await keepRunning({
+      postgres: binaries.postgres,
+      account,
+      dataFolder: cluster.folder,
+      settings: serverSettings(durable, maxConnections),
+      log,
+    });
+    let stopping: Promise<void> | undefined;
+    return {
+      url: `postgres://postgres:${cluster.password}@127.0.0.1:${port}/postgres`,
+      stop() {
+        stopping ??= stop().finally(() => folder.lock.release());
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await folder.lock.release();
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
-import type { ServerAccount } from './account.js';
+import { commandAs, type ServerAccount } from './account.js';
 import { childEnvironment } from './child-environment.js';
 
 export interface PostmasterOptions {
@@ -44,8 +44,9 @@ export function startPostmaster({
   log,
 }: PostmasterOptions): Promise<Postmaster> {
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(postgres, ['-D', dataFolder, '-p', String(port), ...options], {
-    ...account,
+  const { command, args, ids } = commandAs(account, postgres, ['-D', dataFolder, '-p', String(port), ...options]);
+  const child = spawn(command, args, {
+    ...ids,
     env: childEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe'],
     // A session of its own: Ctrl-C in a terminal must reach our process only, which lets running turns finish first.
@@ -71,7 +72,17 @@ export function startPostmaster({
   });
 }
 
+/** Ends all connections and waits for the process to be gone. A checkpoint is written, so the next start is quick. */
+export async function stopPostmaster({ process: child, exited }: Postmaster): Promise<void> {
+  child.kill('SIGINT');
+  // Without a checkpoint, after which the next start recovers; for a disk that does not keep up.
+  const impatient = setTimeout(() => child.kill('SIGQUIT'), 10_000);
+  await exited;
+  clearTimeout(impatient);
+}
+
 function writeLine(log: Logger, line: string): void {
-  if (/\b(PANIC|FATAL|WARNING):/.test(line)) log.warn({ postgres: line }, 'Postgres reports a problem');
+  if (/\b(PANIC|FATAL|WARNING):|not properly shut down/.test(line))
+    log.warn({ postgres: line }, 'Postgres reports a problem');
   else log.debug({ postgres: line }, 'Postgres says');
 }
