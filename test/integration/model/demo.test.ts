@@ -87,7 +87,7 @@ describe('the demo model over the wire', () => {
     const took = performance.now() - before;
     expect(String(outcome.error)).toContain('enough');
     expect(took).toBeGreaterThan(150);
-    expect(took).toBeLessThan(3_000);
+    expect(took).toBeLessThan(8_000);
     await slow.close();
   });
 

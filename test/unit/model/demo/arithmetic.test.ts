@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { evaluate, findExpression } from '../../../../src/model/demo/arithmetic.js';
+import { cpuMilliseconds } from '../../../support/cpu.js';
 
 const solve = (message: string) => {
   const expression = findExpression(message);
@@ -60,11 +61,12 @@ describe('sums in a message', () => {
     });
     fc.assert(
       fc.property(text, (expression) => {
-        const before = performance.now();
-        findExpression(`what is ${expression}?`);
-        const result = evaluate(expression);
-        expect(performance.now() - before).toBeLessThan(500);
-        expect('value' in result || 'problem' in result).toBe(true);
+        const took = cpuMilliseconds(() => {
+          findExpression(`what is ${expression}?`);
+          const result = evaluate(expression);
+          expect('value' in result || 'problem' in result).toBe(true);
+        });
+        expect(took).toBeLessThan(500);
       }),
     );
   });
