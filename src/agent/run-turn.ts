@@ -30,6 +30,8 @@ export interface RunningTurn {
 export interface TurnResult {
   readonly end: TurnEnd;
   readonly events: readonly TurnEventBody[];
+  /** The time of these events, the same in the database and in the log. */
+  readonly at: Date;
 }
 
 function codeOf(error: unknown): ErrorCode {
@@ -65,6 +67,7 @@ function conclude(
 ): TurnResult {
   const { writer, result } = parts;
   const call = result?.call ?? null;
+  const at = deps.now();
   const step = writer?.step ?? 0;
   const events: TurnEventBody[] = [...(call?.status === 'SUCCEEDED' ? [stepEvent(step, call)] : []), endEvent(verdict)];
   const traces = [
@@ -93,10 +96,11 @@ function conclude(
           ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step, stored: writer.stored }
           : null,
       call,
-      layout: turn.log.layoutWith(events),
+      layout: turn.log.layoutWith(events, at),
       traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),
     },
     events,
+    at,
   };
 }
 

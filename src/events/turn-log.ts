@@ -41,9 +41,9 @@ export class TurnLog {
   }
 
   /** The layout as it will be with more events, for the statement that has to store them before they are told. */
-  layoutWith(bodies: readonly TurnEventBody[]): readonly LayoutEntry[] {
+  layoutWith(bodies: readonly TurnEventBody[], at: Date): readonly LayoutEntry[] {
     const layout = [...this.#layout];
-    for (const body of bodies) extendLayout(layout, body, this.now().getTime());
+    for (const body of bodies) extendLayout(layout, body, at.getTime());
     return layout;
   }
 
@@ -52,11 +52,11 @@ export class TurnLog {
     return this.#waiting.size;
   }
 
-  append(body: TurnEventBody): void {
+  /** Adds an event; `at` is given when its time was stored before it is told. */
+  append(body: TurnEventBody, at: Date = this.now()): void {
     if (this.#ended) return;
     const length = sequenceLength(body);
     if (length === 0) return;
-    const at = this.now();
     const { sessionId, turnId, number } = this.turn;
     this.#sequence += length;
     this.#events.push({

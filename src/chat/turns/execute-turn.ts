@@ -16,7 +16,7 @@ const interrupted = { code: 'INTERRUPTED', retryable: true } as const;
 /** Tells the followers of a turn that ended elsewhere how it did; at any rate that it ended. */
 async function tellForeignEnd(deps: Dependencies, accepted: AcceptedTurn, log: TurnLog): Promise<void> {
   const turn = await loadTurn(deps.database.pool, accepted.turnId, accepted).catch(() => null);
-  if (turn) for (const event of replay(turn, log.sequence)) log.append(event);
+  if (turn) for (const event of replay(turn, log.sequence)) log.append(event, event.at);
   log.append({ type: 'TurnFailed', ...interrupted });
 }
 
@@ -39,7 +39,7 @@ async function runToEnd(
     random: deps.random,
   };
   try {
-    const { end, events } = await runTurn(agent, {
+    const { end, events, at } = await runTurn(agent, {
       accepted,
       log,
       signal: abort.signal,
@@ -47,7 +47,7 @@ async function runToEnd(
       onLost: () => abort.abort(new OwnershipLost()),
     });
     if (await settle(deps, end, accepted, deps.settings.leaseMs)) {
-      for (const event of events) log.append(event);
+      for (const event of events) log.append(event, at);
       const { errorCode, errorRetryable } = end;
       return { turnId, error: errorCode === null ? null : { code: errorCode, retryable: errorRetryable ?? false } };
     }
