@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.js';
+import { EmbeddedPostgresError } from '../../src/db/embedded/embedded-postgres-error.js';
 import { stopOrphan } from '../../src/db/embedded/orphan.js';
 import { runSql } from '../support/database-server.js';
 import { type EmbeddedProcess, isAlive, readPostmasterPid, spawnEmbedded } from '../support/embedded-process.js';
@@ -67,6 +69,12 @@ describe('the embedded Postgres', () => {
     await copyTemplate();
     return start();
   };
+  /** Why a server of this process does not start. */
+  const complaint = async () => {
+    const refused = startEmbeddedPostgres({ dataDir, log: silentLog });
+    await expect(refused).rejects.toThrow(EmbeddedPostgresError);
+    return refused.catch((error: Error) => error.message);
+  };
   const addNote = (url: string) => runSql(url, `INSERT INTO notes VALUES ('new')`);
 
   it('keeps its data and its password over an orderly restart', async () => {
@@ -129,24 +137,28 @@ describe('the embedded Postgres', () => {
 
   it('refuses a second server on the folder at once, and the first one does not notice', async () => {
     const first = await startOnCopy();
-    const second = launch();
-    expect(await second.next()).toEqual({
-      error: 'EmbeddedPostgresError',
-      message: `The folder ${dataDir} is in use by another chatsession server (pid ${first.process.pid}). Stop it, or set DATA_DIR or DATABASE_URL.`,
-    });
-    expect(await second.exited).toBe(1);
+    expect(await complaint()).toBe(
+      `The folder ${dataDir} is in use by another chatsession server (pid ${first.process.pid}). Stop it, or set DATA_DIR or DATABASE_URL.`,
+    );
     expect(await notes(first.url)).toEqual(['kept']);
   });
 
   it('lets exactly one of several servers have a folder whose server was killed', async () => {
     await kill(await startOnCopy());
-    const events = await Promise.all(Array.from({ length: 4 }, () => launch().next()));
-    const started = events.filter((event) => event?.url !== undefined);
-    expect(started).toHaveLength(1);
-    expect(events.filter((event) => event?.message?.includes('is in use by another chatsession server'))).toHaveLength(
-      3,
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 10 }, () => startEmbeddedPostgres({ dataDir, log: silentLog })),
     );
-    expect(await notes(started[0]?.url ?? '')).toEqual(['kept']);
+    const started = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+    const refusals = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [String(attempt.reason)] : []));
+    try {
+      expect(started).toHaveLength(1);
+      expect(new Set(refusals)).toEqual(
+        new Set([expect.stringContaining(`in use by another chatsession server (pid ${process.pid})`)]),
+      );
+      expect(await notes(started[0]?.url ?? '')).toEqual(['kept']);
+    } finally {
+      await Promise.all(started.map((server) => server.stop()));
+    }
   });
 
   it('starts over when its first start was killed half-way', async () => {
@@ -208,19 +220,13 @@ describe('the embedded Postgres', () => {
     await mkdir(folder);
     dataDir = join(folder, 'data');
     const first = await startOnCopy();
-    expect((await launch().next())?.message).toContain(`(pid ${first.process.pid})`);
+    expect(await complaint()).toContain(`(pid ${first.process.pid})`);
     await kill(first);
     const second = await start();
     expect(await notes(second.url)).toEqual(['kept']);
   });
 
   describe('says in one sentence what is wrong', () => {
-    const complaint = async () => {
-      const event = await launch().next();
-      expect(event?.error).toBe('EmbeddedPostgresError');
-      return event?.message;
-    };
-
     it('when the folder is a file', async () => {
       await writeFile(dataDir, '');
       expect(await complaint()).toBe(`${dataDir} is a file, or lies below one: set DATA_DIR to a folder.`);
@@ -235,9 +241,7 @@ describe('the embedded Postgres', () => {
     });
 
     it('when the data is of another version of Postgres', async () => {
-      const first = await startOnCopy();
-      first.process.kill('SIGTERM');
-      await first.exited;
+      await copyTemplate();
       await writeFile(join(dataDir, 'postgres', 'data', 'PG_VERSION'), '13\n');
       expect(await complaint()).toMatch(
         /^The data in .* was written by Postgres 13, and this build brings Postgres 18: move it over/,
