@@ -16,9 +16,9 @@ export interface ClientResults {
   stream(source: AsyncIterable<ExecutionResult>, scope: Scope): AsyncGenerator<ExecutionResult, void, undefined>;
 }
 
-export function createClientResults({ isUnavailable }: Pick<Masking, 'isUnavailable'>): ClientResults {
+export function createClientResults(masking: Omit<Masking, 'requestId'>): ClientResults {
   const errors = (found: readonly unknown[], scope: Scope): MaskedError[] => {
-    const masked = found.map((error) => maskError(error, { requestId: scope.requestId, isUnavailable }));
+    const masked = found.map((error) => maskError(error, { ...masking, requestId: scope.requestId }));
     scope.record.failed(masked);
     return masked;
   };

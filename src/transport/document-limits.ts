@@ -59,12 +59,8 @@ export function parseWithinLimits(source: string): DocumentNode {
   return parse(source, { maxTokens: documentLimits.tokens });
 }
 
-/**
- * Refuses documents that would be expensive to parse, to validate or to run.
- *
- * @param hideSuggestions leaves out "Did you mean …?", which tells strangers the names of a schema
- */
-export function useDocumentLimits({ hideSuggestions }: { readonly hideSuggestions: boolean }): Plugin {
+/** Refuses documents that would be expensive to parse, to validate or to run. */
+export function useDocumentLimits(): Plugin {
   return {
     onParse({ setParseFn }) {
       setParseFn((source: string | { body: string }) =>
@@ -78,9 +74,7 @@ export function useDocumentLimits({ hideSuggestions }: { readonly hideSuggestion
         setResult([new GraphQLError(excess)]);
         return;
       }
-      setValidationFn((schema, document, rules) =>
-        validate(schema, document, rules, { maxErrors: 20, hideSuggestions }),
-      );
+      setValidationFn((schema, document, rules) => validate(schema, document, rules, { maxErrors: 20 }));
     },
   };
 }

@@ -106,7 +106,7 @@ function withHttp(error: GraphQLError, http: object): GraphQLError {
  * come through `handle…`, operations of WebSockets through `getEnveloped`.
  */
 export function createGraphQLServer(
-  { config, schema, createContext, authRequired }: TransportOptions,
+  { config, schema, createContext }: TransportOptions,
   { results, streams, keepAliveMs }: { results: ClientResults; streams: Seats; keepAliveMs: number },
 ): GraphQLServer {
   return createYoga<HttpContext, object>({
@@ -133,7 +133,7 @@ export function createGraphQLServer(
     },
     plugins: [
       useRequestChecks(),
-      useDocumentLimits({ hideSuggestions: authRequired }),
+      useDocumentLimits(),
       useOperationDescription(),
       useSubscriptionChecks(streams),
       useClientResults(results, keepAliveMs),

@@ -22,6 +22,8 @@ export interface MaskedError {
 export interface Masking {
   readonly requestId: string;
   readonly isUnavailable: (error: unknown) => boolean;
+  /** Leaves out "Did you mean …?", which tells strangers the names of a schema. */
+  readonly hideSuggestions: boolean;
 }
 
 /** Messages may quote what the client sent, which may be megabytes. */
@@ -73,10 +75,15 @@ function classify(error: unknown, root: unknown, masking: Masking): { code: Erro
   }
   if (error instanceof GraphQLError && root instanceof GraphQLError) {
     const code = codeOfGraphQLError(error, root);
-    return { code, message: code === 'INTERNAL' ? errorTable.INTERNAL.message : error.message };
+    if (code === 'INTERNAL') {
+      return { code, message: errorTable.INTERNAL.message };
+    }
+    return { code, message: masking.hideSuggestions ? error.message.replace(suggestion, '') : error.message };
   }
   return { code: 'INTERNAL', message: errorTable.INTERNAL.message };
 }
+
+const suggestion = / Did you mean .+\?$/s;
 
 const shorten = (message: string) =>
   message.length > longestMessage ? `${message.slice(0, longestMessage - 1).toWellFormed()}…` : message;

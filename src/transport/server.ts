@@ -30,7 +30,7 @@ export function createTransport(options: TransportOptions): Transport {
   const timing = { ...defaultTiming, ...options.timing };
   const originRules = { allowed: config.corsOrigins, loopbackOnly: !authRequired };
   const beginRecord = createOperationLog({ log, now: () => performance.now() });
-  const results = createClientResults(options);
+  const results = createClientResults({ isUnavailable: options.isUnavailable, hideSuggestions: authRequired });
   const eventStreams = new Set<EventStream>();
   let draining = false;
   const isDraining = () => draining;

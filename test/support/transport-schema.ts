@@ -59,8 +59,11 @@ export interface Activity {
   bumps: number;
   sends: string[];
   /** Sources of subscriptions that are open. */
-  open: number;
-  opened: number;
+  readonly open: number;
+  /** Resolves when that many are open. */
+  whenOpen(count: number): Promise<void>;
+  /** Counts a source, and gives the function that takes it out again. */
+  enter(): () => void;
   /** Results that a flood was asked for. */
   pulled: number;
   /** Resolves the query `slow`. */
@@ -77,12 +80,11 @@ interface TestContext extends OperationStart {
 function source<T>(activity: Activity, produce: (signal: AbortSignal) => Promise<T | null>): AsyncIterableIterator<T> {
   const controller = new AbortController();
   let open = true;
-  activity.open += 1;
-  activity.opened += 1;
+  const leave = activity.enter();
   const close = () => {
     if (open) {
       open = false;
-      activity.open -= 1;
+      leave();
       controller.abort();
     }
     return { done: true, value: undefined } as const;
@@ -128,11 +130,35 @@ const scopeOf = ({ principal, requestId, operationId }: TestContext) => ({ ...pr
 /** A schema without a database behind it, with one field for each way in which an operation can go. */
 export function createTestSchema(): { schema: GraphQLSchema; activity: Activity } {
   let started = () => {};
+  let open = 0;
+  const waiting = new Set<() => void>();
+  const change = (by: number) => {
+    open += by;
+    for (const check of waiting) {
+      check();
+    }
+  };
   const activity: Activity = {
     bumps: 0,
     sends: [],
-    open: 0,
-    opened: 0,
+    get open() {
+      return open;
+    },
+    whenOpen: (count) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (open === count) {
+            waiting.delete(check);
+            resolve();
+          }
+        };
+        waiting.add(check);
+        check();
+      }),
+    enter() {
+      change(1);
+      return () => change(-1);
+    },
     pulled: 0,
     finishSlow: () => {},
     slowStarted: new Promise((resolve) => {
@@ -208,13 +234,12 @@ export function createTestSchema(): { schema: GraphQLSchema; activity: Activity 
   });
   resolve('Subscription', 'silent', () => source(activity, never));
   resolve('Subscription', 'parked', async function* (_args, { signal }) {
-    activity.open += 1;
-    activity.opened += 1;
+    const leave = activity.enter();
     try {
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       yield 0;
     } finally {
-      activity.open -= 1;
+      leave();
     }
   });
   resolve('Subscription', 'breaks', () => {
