@@ -12,6 +12,7 @@ import { newId } from './ids.js';
 import { createModelCatalog } from './model/catalog.js';
 import { startDemoModel } from './model/demo/server.js';
 import { createOpenAiModel } from './model/openai.js';
+import { countTokens } from './model/tokens.js';
 import type { TransportLimits, TransportTiming } from './transport/options.js';
 import { createTransport } from './transport/server.js';
 
@@ -78,7 +79,10 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
   async function open() {
     const catalog = createModelCatalog(config.model);
     for (const warning of catalog.warnings) log.warn(warning);
-    const database = await openStorage(config.database, log, cleanups);
+    const opening = openStorage(config.database, log, cleanups);
+    // Loading the tokeniser stops everything for some tenths of a second: better now than in the first turn that counts.
+    countTokens('load');
+    const database = await opening;
     const model = await openModel(config.model, log, cleanups, overrides.demoPace);
     const chat = createChat({
       database,

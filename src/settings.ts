@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
-const milliseconds = (fallback: number) =>
-  z.coerce.number('give a whole number of milliseconds').int().min(1).max(86_400_000).default(fallback);
-const wholeNumber = (fallback: number, min: number, max: number) =>
-  z.coerce.number('give a whole number').int().min(min).max(max).default(fallback);
+function wholeNumber(fallback: number, min: number, max: number) {
+  const range = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(range).int(range).min(min, range).max(max, range).default(fallback);
+}
+const milliseconds = (fallback: number, min = 1, max = 86_400_000) => wholeNumber(fallback, min, max);
+const usdRange = 'must be an amount in USD from 0 to 1000000000';
 const price = z.number('give a number of USD per million tokens').min(0, 'a price is never negative').max(1_000_000);
 
 const modelEntry = z.strictObject({
@@ -97,7 +99,7 @@ export const settings = {
     .min(1)
     .max(200)
     .optional()
-    .describe('Default model of new sessions. Unset: demo without a provider, gpt-5-mini with one.'),
+    .describe('Default model of new sessions. Unset: demo without a provider, gpt-5.4-mini with one.'),
   MODELS: models.describe(
     'JSON that adds to or overrides the table of models: {"my-model": {"contextWindow": 8192, "maxOutputTokens": 1024, "inputPrice": 2.5, "cachedInputPrice": 1.25, "outputPrice": 10}}. Prices in USD per million tokens; 0 for a free model, left out when unknown.',
   ),
@@ -109,24 +111,18 @@ export const settings = {
     'Retries of a model call that failed in a passing way before its first chunk.',
   ),
   BUDGET_MAX_COST_USD: z.coerce
-    .number('give a number of USD')
-    .min(0)
-    .max(1_000_000_000)
+    .number(usdRange)
+    .min(0, usdRange)
+    .max(1_000_000_000, usdRange)
     .default(10)
     .describe('Cost limit of a new session that names none, in USD.'),
   BUDGET_MAX_TOKENS: wholeNumber(500_000, 0, Number.MAX_SAFE_INTEGER).describe(
     'Token limit of a new session that names none.',
   ),
-  TURN_LEASE_MS: milliseconds(15_000)
-    .pipe(z.number().min(200, 'must be at least 200'))
-    .describe('How long the process that runs a turn may be silent before the turn counts as abandoned.'),
-  SHUTDOWN_GRACE_MS: z.coerce
-    .number('give a whole number of milliseconds')
-    .int()
-    .min(0)
-    .max(3_600_000)
-    .default(10_000)
-    .describe('How long running turns may finish after SIGTERM.'),
+  TURN_LEASE_MS: milliseconds(15_000, 200).describe(
+    'How long the process that runs a turn may be silent before the turn counts as abandoned.',
+  ),
+  SHUTDOWN_GRACE_MS: milliseconds(10_000, 0, 3_600_000).describe('How long running turns may finish after SIGTERM.'),
   MAX_REQUEST_BYTES: wholeNumber(16_777_216, 65_536, 268_435_456).describe('Largest HTTP body and WebSocket message.'),
   MAX_MESSAGE_BYTES: wholeNumber(1_048_576, 1_024, 67_108_864).describe(
     'Largest text of one message, in bytes of UTF-8.',
@@ -142,9 +138,15 @@ export const settings = {
   AUTH_JWKS_URL: httpUrl.optional().describe('Where the public keys of bearer tokens are. Turns authentication on.'),
   AUTH_ISSUER: z.string().min(1).optional().describe('Issuer that a token must name.'),
   AUTH_AUDIENCE: z.string().min(1).optional().describe('Audience that a token must name.'),
-  GRAPHIQL: z.enum(['on', 'off']).default('on').describe('Whether GraphiQL is served to browsers at /graphql.'),
+  GRAPHIQL: z
+    .enum(['on', 'off'], 'must be on or off')
+    .default('on')
+    .describe('Whether GraphiQL is served to browsers at /graphql.'),
   LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'must be trace, debug, info, warn, error, fatal or silent',
+    )
     .default('info')
     .describe('Least severe log line that is written.'),
 } as const;

@@ -37,11 +37,18 @@ const exactCost = (message: HistoryMessage) =>
   message.images.length * imageTokens +
   messageOverhead;
 
+interface Window {
+  readonly sessionId: string;
+  readonly systemPrompt: string;
+  /** Tokens for system prompt and history together. */
+  readonly budget: number;
+}
+
 /** The newest messages that fit, newest first. Counts tokens only when the bytes alone might not fit. */
-async function newestThatFit(db: Queryable, sessionId: string, budget: number) {
+async function newestThatFit(db: Queryable, { sessionId, systemPrompt, budget }: Window) {
   const kept: HistoryMessage[] = [];
   let exact = false;
-  let used = 0;
+  let used = Buffer.byteLength(systemPrompt) + messageOverhead;
   for (let before = 2_147_483_647; ; ) {
     const page = await loadHistory(db, sessionId, before, pageSize);
     for (const message of page) {
@@ -49,7 +56,7 @@ async function newestThatFit(db: Queryable, sessionId: string, budget: number) {
       used += exact ? exactCost(message) : upperBound(message);
       if (used > budget && !exact) {
         exact = true;
-        used = kept.reduce((sum, one) => sum + exactCost(one), 0);
+        used = kept.reduce((sum, one) => sum + exactCost(one), countTokens(systemPrompt) + messageOverhead);
       }
       if (used > budget) {
         kept.pop();
@@ -98,8 +105,8 @@ export async function buildPrompt(
 ): Promise<Prompt> {
   const wanted = turn.maxOutputTokens ?? model.maxOutputTokens ?? defaultReserve;
   const reserve = Math.min(wanted, Math.floor(model.contextWindow / 2));
-  const systemCost = turn.systemPrompt === '' ? 0 : countTokens(turn.systemPrompt) + messageOverhead;
-  const { kept, dropped } = await newestThatFit(db, turn.sessionId, model.contextWindow - reserve - systemCost);
+  const { sessionId, systemPrompt } = turn;
+  const { kept, dropped } = await newestThatFit(db, { sessionId, systemPrompt, budget: model.contextWindow - reserve });
   if (kept.length === 0) throw new ChatError('CONTEXT_OVERFLOW');
   // A tool message whose call was cut off is no use to anybody, and providers refuse it.
   while (kept.at(-1)?.role === 'TOOL') kept.pop();
@@ -113,6 +120,6 @@ export async function buildPrompt(
     return toPrompt(message, images);
   });
   messages.reverse();
-  if (turn.systemPrompt !== '') messages.unshift({ role: 'system', content: turn.systemPrompt });
+  if (systemPrompt !== '') messages.unshift({ role: 'system', content: systemPrompt });
   return { messages, dropped };
 }

@@ -16,7 +16,7 @@ const entry = (
 ): TableEntry => ({ contextWindow, maxOutputTokens, inputPrice, cachedInputPrice, outputPrice });
 
 /** The model of new sessions where a provider is configured and MODEL names none. */
-export const defaultProviderModel = 'gpt-5-mini';
+export const defaultProviderModel = 'gpt-5.4-mini';
 
 export const demoModel = 'demo';
 

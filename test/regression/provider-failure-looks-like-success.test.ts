@@ -28,7 +28,7 @@ const faults: readonly [string, script.Script, string, boolean][] = [
   ['a JSON error with status 200', [script.json200Error(secret)], 'PROVIDER_BAD_RESPONSE', false],
   ['an empty body', [script.emptyBody()], 'PROVIDER_BAD_RESPONSE', false],
   ['a stream cut by a clean end', [partial, script.cutFin], 'PROVIDER_BAD_RESPONSE', true],
-  ['a stream cut by a reset', [partial, script.reset], 'PROVIDER_BAD_RESPONSE', true],
+  ['a stream cut by a reset', [partial, script.reset], 'PROVIDER_UNAVAILABLE', true],
   ['silence from the start', [script.silence()], 'PROVIDER_TIMEOUT', false],
   ['silence after some text', [partial, script.silence()], 'PROVIDER_TIMEOUT', true],
   ['a reply without any text', [script.finish('stop')], 'EMPTY_RESPONSE', false],

@@ -23,7 +23,7 @@ describe('the models on offer', () => {
     for (const env of [provider, { OPENAI_BASE_URL: 'http://localhost:11434/v1' }]) {
       const models = catalog(env);
       expect(models.find('demo')).toBeNull();
-      expect(models.default).toMatchObject({ id: 'gpt-5-mini', contextWindow: 400_000, isDemo: false });
+      expect(models.default).toMatchObject({ id: 'gpt-5.4-mini', contextWindow: 400_000, isDemo: false });
       expect(models.find('gpt-4o')?.contextWindow).toBe(128_000);
     }
     expect(pricesOf(provider, 'gpt-4o')).toEqual(['2.5', '1.25', '10']);
