@@ -53,6 +53,9 @@ export async function readPostmasterPid(dataDir: string): Promise<number> {
 
 /** False also for a process that has ended and was not collected by its parent yet. */
 export async function isAlive(pid: number): Promise<boolean> {
-  const { stdout } = await run('ps', ['-o', 'state=', '-p', String(pid)]).catch(() => ({ stdout: 'Z' }));
-  return !stdout.trim().startsWith('Z');
+  const state =
+    process.platform === 'linux'
+      ? readFile(`/proc/${pid}/stat`, 'utf8').then((stat) => stat.slice(stat.lastIndexOf(')') + 2))
+      : run('ps', ['-o', 'state=', '-p', String(pid)]).then(({ stdout }) => stdout.trim());
+  return !(await state.catch(() => 'Z')).startsWith('Z');
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 
@@ -15,11 +16,14 @@ const run = promisify(execFile);
 const ourOwn: ServerAccount = { uid: undefined, gid: undefined, prefix: [] };
 
 /**
- * Postgres refuses to run as root. A server that was started as root runs it as `postgres` where that account exists,
- * and as `nobody` elsewhere, so that no account has to be added to the machine.
+ * Postgres refuses to run as root. A server that was started as root runs it under the account that the database in
+ * `home` belongs to already; the first time as `postgres` where that account exists, and as `nobody` elsewhere, so that
+ * no account has to be added to the machine.
  */
-export async function findServerAccount(): Promise<ServerAccount> {
+export async function findServerAccount(home: string): Promise<ServerAccount> {
   if (process.getuid?.() !== 0) return ourOwn;
+  const owner = await stat(home).catch(() => undefined);
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid, prefix: [] };
   for (const name of ['postgres', 'nobody']) {
     try {
       const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);

@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { chmod, readFile, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 
 export interface PostgresBinaries {
   readonly postgres: string;
   readonly initdb: string;
+  /** The major version, as it stands in the PG_VERSION of its data. */
+  readonly version: string;
 }
 
 /**
@@ -29,10 +33,22 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
       { cause },
     );
   }
-  const binaries = (await import(pathToFileURL(entry).href)) as PostgresBinaries;
+  const { postgres, initdb } = (await import(pathToFileURL(entry).href)) as { postgres: string; initdb: string };
   await restoreLinks(join(dirname(entry), '..'), platformPackage);
-  await Promise.all([makeExecutable(binaries.postgres), makeExecutable(binaries.initdb)]);
-  return { postgres: binaries.postgres, initdb: binaries.initdb };
+  await Promise.all([makeExecutable(postgres), makeExecutable(initdb)]);
+  return { postgres, initdb, version: await readVersion(postgres) };
+}
+
+async function readVersion(postgres: string): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(postgres, ['--version']);
+    return /\d+/.exec(stdout)?.[0] ?? '';
+  } catch (cause) {
+    throw new EmbeddedPostgresError(
+      'The embedded Postgres does not run on this system: set DATABASE_URL to a Postgres of your own.',
+      { cause },
+    );
+  }
 }
 
 /** Packages cannot hold links. An install script makes those of the shared libraries, and many installations run none. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { runAs, type ServerAccount } from './account.js';
 import type { PostgresBinaries } from './binaries.js';
 import { childEnvironment } from './child-environment.js';
@@ -13,50 +13,57 @@ export interface Cluster {
 }
 
 interface ClusterOptions {
-  readonly root: string;
+  /** Where it is, or is made at the first start. */
+  readonly home: string;
   readonly binaries: PostgresBinaries;
   readonly account: ServerAccount;
   readonly durable: boolean;
 }
 
 /**
- * Opens the cluster in `root`/postgres, and makes it at the first start. It is made in a folder beside it and then
- * renamed, password included: whenever the process dies, there is a whole cluster or none. Only for the holder of the
- * lock of `root`.
+ * Opens the cluster, and makes it at the first start. It is made in a folder beside it and then renamed, password
+ * included: whenever the process dies, there is a whole cluster or none. Only for the holder of the folder's lock.
  */
-export async function openCluster({ root, binaries, account, durable }: ClusterOptions): Promise<Cluster> {
-  const home = join(root, 'postgres');
-  await removeLeftovers(root);
+export async function openCluster({ home, binaries, account, durable }: ClusterOptions): Promise<Cluster> {
+  await removeLeftovers(home);
   if ((await stat(home).catch(() => undefined)) === undefined) {
-    const draft = join(root, `${draftPrefix}${randomBytes(6).toString('hex')}`);
+    const draft = `${home}${draftSuffix}${randomBytes(6).toString('hex')}`;
     await initialise(draft, binaries, account, durable);
     await rename(draft, home);
   }
   const folder = join(home, 'data');
   const [password, version] = await Promise.all([
-    readFile(join(home, 'password'), 'utf8').catch(() => ''),
-    readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => ''),
+    readText(join(home, 'password')),
+    readText(join(folder, 'PG_VERSION')),
   ]);
   if (password === '' || version === '') {
     throw new EmbeddedPostgresError(
       `The folder ${home} is not a whole database of this server: restore it from a backup, move it away, or set DATA_DIR to another folder.`,
     );
   }
-  await checkVersion(home, version.trim(), binaries);
-  return { folder, password: password.trim() };
+  // The files of one major version are of no use to another.
+  if (version !== binaries.version) {
+    throw new EmbeddedPostgresError(
+      `The data in ${home} was written by Postgres ${version}, and this build brings Postgres ${binaries.version}: move it over with pg_dump and a server of version ${version}, or set DATA_DIR to another folder.`,
+    );
+  }
+  return { folder, password };
 }
 
-/** The files of one major version are of no use to another. */
-async function checkVersion(home: string, version: string, binaries: PostgresBinaries): Promise<void> {
-  const { stdout } = await runAs({ uid: undefined, gid: undefined, prefix: [] }, binaries.postgres, ['--version']);
-  const major = /\d+/.exec(stdout)?.[0];
-  if (major === version) return;
-  throw new EmbeddedPostgresError(
-    `The data in ${home} was written by Postgres ${version}, and this build brings Postgres ${major}: move it over with pg_dump and a server of version ${version}, or set DATA_DIR to another folder.`,
-  );
+/** Empty when there is no such file. */
+async function readText(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw new EmbeddedPostgresError(
+      `The database file ${path} cannot be read by this server: start it with the account that made it, or set DATA_DIR to another folder.`,
+      { cause },
+    );
+  }
 }
 
-const draftPrefix = 'postgres.new-';
+const draftSuffix = '.new-';
 
 async function initialise(folder: string, binaries: PostgresBinaries, account: ServerAccount, durable: boolean) {
   const passwordFile = join(folder, 'password');
@@ -82,20 +89,21 @@ async function initialise(folder: string, binaries: PostgresBinaries, account: S
     await runAs(account, binaries.initdb, durable ? options : [...options, '--no-sync'], childEnvironment());
   } catch (cause) {
     await rm(folder, { recursive: true, force: true });
-    throw new EmbeddedPostgresError(`The embedded Postgres could not make its database: ${lastLine(cause)}`, { cause });
+    throw new EmbeddedPostgresError(`The embedded Postgres could not make its database: ${reasonOf(cause)}`, { cause });
   }
 }
 
-const lastLine = (error: unknown) =>
-  String((error as { stderr?: string }).stderr || (error as Error).message)
-    .trim()
-    .split('\n')
-    .at(-1);
+/** Out of what initdb wrote, the line that says why; after it come lines about the clearing up. */
+function reasonOf(error: unknown): string {
+  const { stderr = '', message } = error as Error & { stderr?: string };
+  return stderr.split('\n').find((line) => /(error|FATAL|PANIC):/.test(line)) ?? message;
+}
 
 /** What an interrupted first start has left; its initdb may even be running still, and fails without its folder. */
-async function removeLeftovers(root: string): Promise<void> {
-  for (const name of await readdir(root)) {
-    if (!name.startsWith(draftPrefix)) continue;
-    await rm(join(root, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+async function removeLeftovers(home: string): Promise<void> {
+  const folder = dirname(home);
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(`${basename(home)}${draftSuffix}`)) continue;
+    await rm(join(folder, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }

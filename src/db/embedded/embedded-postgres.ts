@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { findServerAccount, giveAccess } from './account.js';
 import { findPostgresBinaries } from './binaries.js';
@@ -38,9 +39,10 @@ export async function startEmbeddedPostgres({
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const folder = await openDataFolder(dataDir);
   try {
-    const [binaries, ownAccount] = await Promise.all([findPostgresBinaries(), findServerAccount()]);
+    const home = join(folder.path, 'postgres');
+    const [binaries, ownAccount] = await Promise.all([findPostgresBinaries(), findServerAccount(home)]);
     const account = await giveAccess(ownAccount, [`${folder.path}/.`, binaries.postgres]);
-    const cluster = await openCluster({ root: folder.path, binaries, account, durable });
+    const cluster = await openCluster({ home, binaries, account, durable });
     await stopOrphan(cluster.folder, log);
     const { port, stop } = await keepRunning({
       postgres: binaries.postgres,

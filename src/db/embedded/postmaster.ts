@@ -68,17 +68,17 @@ export function startPostmaster({
       writeLine(log, line);
       if (line.includes('database system is ready to accept connections')) resolve({ process: child, exited });
     });
-    exited.then(() => reject(new PostmasterStartError(output)));
+    void exited.then(() => reject(new PostmasterStartError(output)));
   });
 }
 
 /** Ends all connections and waits for the process to be gone. A checkpoint is written, so the next start is quick. */
 export async function stopPostmaster({ process: child, exited }: Postmaster): Promise<void> {
   child.kill('SIGINT');
-  // Without a checkpoint, after which the next start recovers; for a disk that does not keep up.
-  const impatient = setTimeout(() => child.kill('SIGQUIT'), 10_000);
+  // For a disk that does not keep up: without a checkpoint, and then without asking. The next start recovers.
+  const timers = [setTimeout(() => child.kill('SIGQUIT'), 10_000), setTimeout(() => child.kill('SIGKILL'), 15_000)];
   await exited;
-  clearTimeout(impatient);
+  for (const timer of timers) clearTimeout(timer);
 }
 
 function writeLine(log: Logger, line: string): void {
