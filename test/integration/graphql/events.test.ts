@@ -179,6 +179,29 @@ describe('the events of a turn', () => {
     expect(cursor.returned).toBe(true);
   });
 
+  it('see what other sessions do to a shared budget in between', async () => {
+    const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, reasoningTokens: 0, estimated: false };
+    const step = { type: 'StepCompleted', step: 1, usage, costUsd: 0 } as const;
+    const cursor = cursorOver([step, step]);
+    const document = `subscription ($turnId: ID!) { turnEvents(turnId: $turnId) {
+      ... on StepCompleted { budget { shared } }
+    } }`;
+    const events = (await follow(
+      document,
+      { turnId: globalId('Turn', ids.turn) },
+      { turnEvents: async () => cursor },
+    )) as AsyncIterableIterator<ExecutionResult>;
+    const before = (await events.next()).value;
+    const { prisma } = api.database;
+    const { budgetId } = await prisma.chatSession.findUniqueOrThrow({ where: { id: ids.session } });
+    const other = await rowWriter(prisma).session(ada, { budgetId });
+    const after = (await events.next()).value;
+    await prisma.chatSession.delete({ where: { id: other } });
+    await events.return?.();
+    expect(before.data).toEqual({ turnEvents: { budget: { shared: false } } });
+    expect(after.data).toEqual({ turnEvents: { budget: { shared: true } } });
+  });
+
   it('read what is stored at the time of each event, not what an earlier event read', async () => {
     const cursor = cursorOver([{ type: 'TurnStarted' }, { type: 'TurnCompleted' }]);
     const chat: Partial<ChatService> = { turnEvents: async () => cursor };
