@@ -11,6 +11,15 @@ const finished: Result = { done: true, value: undefined };
 const isEnded = (turn: StoredTurn) => turn.layout.at(-1)?.type === 'end';
 
 /**
+ * What lies after a position. A turn that has ended before it is from a run whose last words were told but lost: it is
+ * told anew, so that its reader learns of the end.
+ */
+function eventsAfter(turn: StoredTurn, after: number): TurnEvent[] {
+  const isUnreached = isEnded(turn) && after > 0 && replay(turn, after - 1).length === 0;
+  return replay(turn, isUnreached ? 0 : after);
+}
+
+/**
  * Follows a turn by what is stored of it: at once for one that has ended, by asking again for one that runs in another
  * process. Should the turn turn out to run here, its log takes over where this cursor stands. `return` ends a waiting
  * `next` at once, whatever that waits for.
@@ -36,7 +45,7 @@ export class StoredCursor implements AsyncIterableIterator<TurnEvent, undefined,
     this.#load = load;
     this.#findLog = findLog;
     this.#turn = turn;
-    this.#pending = replay(turn, after);
+    this.#pending = eventsAfter(turn, after);
     this.#after = after;
   }
 
@@ -83,7 +92,7 @@ export class StoredCursor implements AsyncIterableIterator<TurnEvent, undefined,
     if (this.#closed) return;
     // A turn that is gone was deleted with its session: there is nothing more to tell.
     this.#turn = await this.#load();
-    this.#pending = this.#turn ? replay(this.#turn, this.#after) : [];
+    this.#pending = this.#turn ? eventsAfter(this.#turn, this.#after) : [];
   }
 
   #sleep(): Promise<void> {
