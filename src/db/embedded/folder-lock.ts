@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -31,6 +31,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   const draft = join(folder, `lock.${name}`);
   const lock = join(folder, 'lock');
   await mkdir(draft, { mode: 0o700 });
+  await giveToOwner(draft, folder);
   let server: Server | undefined;
   try {
     server = await listen(join(draft, name)).catch((cause) => {
@@ -58,6 +59,13 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
       await unlink(join(lock, name)).catch(() => {});
     },
   };
+}
+
+/** After a start as root, the owner of the folder must still be able to clear away what that has left. */
+async function giveToOwner(draft: string, folder: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  await chown(draft, uid, gid);
 }
 
 async function moveInto(draft: string, lock: string): Promise<boolean> {
@@ -97,7 +105,8 @@ async function listen(path: string): Promise<Server> {
     socket.end(String(process.pid));
   });
   await withShortPath(path, async (short) => {
-    server.listen(short);
+    // Who may ask is decided by the folder around it. Another account must be able to find out that root has gone.
+    server.listen({ path: short, readableAll: true, writableAll: true });
     await once(server, 'listening');
   });
   // The lock lasts as long as the process, and must not be what keeps it alive.
