@@ -41,6 +41,20 @@ const node = 'query ($id: ID!) { node(id: $id) { __typename id } }';
 const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }';
 const missing = (id: string, path: string) => ({ data: { [path]: null }, codes: [{ code: 'NOT_FOUND', path }], id });
 
+/** How each field of the root answers a stranger. A new field has to be put here, and into the tests below. */
+const answers: Record<string, 'in this matrix' | 'the caller only' | 'the same for everybody'> = {
+  node: 'in this matrix',
+  nodes: 'in this matrix',
+  chatSession: 'in this matrix',
+  chatSessions: 'in this matrix',
+  viewer: 'the caller only',
+  models: 'the same for everybody',
+};
+
+it('every field of the root is known to this matrix', () => {
+  expect(Object.keys(api.schema.getQueryType()?.getFields() ?? {}).toSorted()).toEqual(Object.keys(answers).toSorted());
+});
+
 describe('every type that implements Node', () => {
   it('is in this matrix', () => {
     const type = api.schema.getType('Node');
