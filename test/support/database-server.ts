@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.js';
+import { lockFolder } from '../../src/db/embedded/folder-lock.js';
+import { stopOrphan } from '../../src/db/embedded/orphan.js';
 import { migrate } from '../../src/db/migrate.js';
 import { silentLog } from './log.js';
 
@@ -43,8 +45,11 @@ export async function startTestServer(givenUrl: string | undefined): Promise<Tes
   }
 }
 
+const folderPrefix = 'chatsession-test-';
+
 async function startThrowAwayServer() {
-  const dataDir = await mkdtemp(join(tmpdir(), 'chatsession-test-'));
+  await sweepFolders();
+  const dataDir = await mkdtemp(join(tmpdir(), folderPrefix));
   const server = await startEmbeddedPostgres({ dataDir, log: silentLog, durable: false, maxConnections: 200 });
   return {
     url: server.url,
@@ -53,6 +58,23 @@ async function startThrowAwayServer() {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Clears away what runs that were killed have left, servers included. */
+async function sweepFolders(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(folderPrefix)) continue;
+    const folder = join(tmpdir(), name);
+    try {
+      // A younger one may belong to a run that is about to lock it.
+      if (Date.now() - (await stat(folder)).mtimeMs < 60_000) continue;
+      await lockFolder(folder);
+      await stopOrphan(join(folder, 'postgres', 'data'), silentLog);
+      await rm(folder, { recursive: true, force: true });
+    } catch {
+      // In use by another run, or swept by one.
+    }
+  }
 }
 
 /** The same server, another database. */
