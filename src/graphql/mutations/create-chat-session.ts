@@ -9,11 +9,12 @@ const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
   fields: (t) => ({
     clientSessionId: t.string({
       description:
-        'An id of your own, up to 200 characters, unique among your sessions. It makes a retry safe: the same id with the same input gives the session that is there, with other input the error IDEMPOTENCY_KEY_REUSED.',
+        'An id of your own, up to 255 characters, unique among your sessions, for example a UUID. It makes a retry safe: the same id with the same input gives the session that is there, with other input the error IDEMPOTENCY_KEY_REUSED.',
     }),
-    title: t.string({ description: 'A name for lists; null or left out: none.' }),
+    title: t.string({ description: 'A name for lists, up to 200 characters; null, left out or blank: none.' }),
     systemPrompt: t.string({
-      description: 'What the model is told in front of every conversation; null, left out or empty: nothing.',
+      description:
+        'What the model is told in front of the conversation; an empty text: nothing. Null or left out: “You are a helpful assistant.”',
     }),
     model: t.string({
       description:
@@ -21,9 +22,9 @@ const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
     }),
     maxHistory: t.int({
       description:
-        'Most messages that stay in the history after a turn; null or left out keeps all, 0 keeps none. The oldest go first, a tool call always together with its result.',
+        'Most messages that stay in the history after a turn; 0 to 1,000,000, where 0 keeps none; null or left out keeps all. The oldest go first, a tool call always together with its result.',
     }),
-    maxStepsPerTurn: t.int({ description: 'Most model calls that one turn may make; null or left out: the default.' }),
+    maxStepsPerTurn: t.int({ description: 'Most model calls that one turn may make, 1 to 100; null or left out: 10.' }),
     budget: t.field({
       type: BudgetInput,
       description: 'What the session may spend; null or left out: the default of the server.',
@@ -33,9 +34,10 @@ const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
     }),
     temperature: t.float({ description: 'Sampling temperature, 0 to 2; null or left out: that of the provider.' }),
     maxOutputTokens: t.int({
-      description: 'Most tokens of one reply of the model; null or left out: only the model limits it.',
+      description:
+        'Most tokens of one model call’s reply, from 1 to what the model can; null or left out: only the model limits it.',
     }),
-    metadata: t.field({ type: 'JSON', description: 'Free data of yours, stored and given back as it is.' }),
+    metadata: t.field({ type: 'JSON', description: 'Free data of yours, at most 64 KiB as JSON.' }),
   }),
 });
 

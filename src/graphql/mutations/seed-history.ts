@@ -17,15 +17,22 @@ const SeedRole = builder.enumType('SeedRole', {
 const SeedToolCallInput = builder.inputType('SeedToolCallInput', {
   description: 'A tool call that an assistant message made.',
   fields: (t) => ({
-    id: t.string({ required: true, description: 'The id by which a later tool message answers it; not empty.' }),
-    name: t.string({ required: true, description: 'Name of the tool; not empty.' }),
-    arguments: t.field({ type: 'JSON', required: true, description: 'What the tool was given.' }),
+    id: t.string({
+      required: true,
+      description:
+        'The id by which a later tool message answers it, up to 255 characters, different from the others of its message.',
+    }),
+    name: t.string({
+      required: true,
+      description: 'Name of the tool: 1 to 64 letters, digits, underscores or hyphens.',
+    }),
+    arguments: t.field({ type: 'JSON', required: true, description: 'What the tool was given: a JSON object.' }),
   }),
 });
 
 const SeedMessageInput = builder.inputType('SeedMessageInput', {
   description:
-    'An earlier message. Every tool call has to be answered by a later TOOL message, and every TOOL message has to answer one.',
+    'An earlier message. The TOOL messages that answer the tool calls of an ASSISTANT message follow right behind it, one for each call.',
   fields: (t) => ({
     role: t.field({ type: SeedRole, required: true, description: 'Who speaks.' }),
     content: t.string({
@@ -35,9 +42,12 @@ const SeedMessageInput = builder.inputType('SeedMessageInput', {
     toolCallId: t.string({ description: 'For a TOOL message, and only there: the id of the call it answers.' }),
     toolCalls: t.field({
       type: [SeedToolCallInput],
-      description: 'For an ASSISTANT message, and only there: the tool calls it made, in order.',
+      description: 'For an ASSISTANT message, and only there: the tool calls it made, in order, at most 128.',
     }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was said; null or left out: now.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was said; null or left out: now. Not in the future.',
+    }),
   }),
 });
 
@@ -48,7 +58,8 @@ const SeedHistoryInput = builder.inputType('SeedHistoryInput', {
     messages: t.field({
       type: [SeedMessageInput],
       required: true,
-      description: 'The messages, oldest first, at most 5,000. They are put behind what the history holds.',
+      description:
+        'The messages, oldest first, at most 10,000 in one call. They are put behind what the history holds.',
     }),
   }),
 });
@@ -83,7 +94,7 @@ builder.mutationField('seedHistory', (t) =>
   t.field({
     type: SeedHistoryResult,
     description:
-      'Adds earlier messages to the history, all or none, for example when a conversation moves here from another store. Calling it twice adds them twice; turnCount stays as it is. BAD_USER_INPUT names the first message that is not valid; NOT_FOUND, SESSION_CLOSED and TURN_IN_PROGRESS as for send.',
+      'Adds earlier messages to the history, all or none, for example when a conversation moves here from another store. Calling it twice adds them twice; turnCount stays as it is. BAD_USER_INPUT names the first message that is not valid; NOT_FOUND, SESSION_CLOSED, TURN_IN_PROGRESS and INPUT_PENDING as for send.',
     args: { input: t.arg({ type: SeedHistoryInput, required: true, description: 'The messages.' }) },
     resolve: async (_root, { input }, { chat, principal }) => {
       const sessionId = idOf('ChatSession', input.sessionId, 'sessionId');

@@ -5,23 +5,29 @@ import { BudgetInput } from '../types/budget-input.js';
 import { ChatSession } from '../types/chat-session.js';
 
 const UpdateChatSessionInput = builder.inputType('UpdateChatSessionInput', {
-  description: 'Which settings to change. A field that is left out stays as it is; null sets it back to none.',
+  description: 'Which settings to change. A field that is left out stays as it is; null sets it back to its default.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Id of the session.' }),
-    title: t.string({ description: 'A name for lists; null takes it away.' }),
-    systemPrompt: t.string({ description: 'Holds from the next turn on; null takes it away.' }),
+    title: t.string({ description: 'A name for lists, up to 200 characters; null or blank takes it away.' }),
+    systemPrompt: t.string({
+      description:
+        'What the model is told, from the next turn on; an empty text: nothing. Null: “You are a helpful assistant.”',
+    }),
     model: t.string({ description: 'Id of one of Query.models; holds from the next turn on. Null: the default one.' }),
     maxHistory: t.int({
       description: 'Most messages that stay in the history, from the next turn on; null keeps all, 0 keeps none.',
     }),
     maxStepsPerTurn: t.int({
-      description: 'Most model calls of one turn, from the next turn on; null: the default.',
+      description: 'Most model calls of one turn, 1 to 100, from the next turn on; null: 10.',
     }),
     budget: t.field({
       type: BudgetInput,
       description: 'New limits; what was spent stays spent. They hold for all sessions that share the budget.',
     }),
-    metadata: t.field({ type: 'JSON', description: 'Replaces all metadata; null takes it away.' }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'Replaces all metadata, at most 64 KiB as JSON; null takes it away.',
+    }),
   }),
 });
 
