@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, Kind, parse, validate } from 'graphql';
+import { type DocumentNode, GraphQLError, Kind, Lexer, parse, Source, TokenKind, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { badInput } from '../errors.js';
 import { createMeasure, fragmentsOf, rootFieldsOf } from './measure-document.js';
@@ -11,14 +11,29 @@ import { createMeasure, fragmentsOf, rootFieldsOf } from './measure-document.js'
 export const documentLimits = {
   characters: 100_000,
   tokens: 2_000,
+  /** Brackets in each other, of any kind: a parser goes down one level for each. */
+  brackets: 100,
   depth: 20,
   fields: 1_000,
   aliases: 30,
   directives: 50,
+  repeats: 30,
   /** Root fields run one after the other in a mutation, each with its effect. */
   mutationFields: 10,
   /** Mutations that call the model: one request is one turn. */
   turnFields: new Set(['send', 'regenerate']),
+};
+
+const counted = (what: string) => (found: number, most: number) =>
+  `The document has ${found} ${what}, fragments counted wherever they are used; ${most} are allowed.`;
+
+const sentences = {
+  depth: (found: number, most: number) => `The document is nested ${found} levels deep; ${most} are allowed.`,
+  fields: counted('fields'),
+  aliases: counted('aliases'),
+  directives: counted('directives'),
+  repeats: (found: number, most: number) =>
+    `The document names a field, or fragments, ${found} times in one place; ${most} are allowed.`,
 };
 
 function findExcess(document: DocumentNode): string | null {
@@ -29,11 +44,9 @@ function findExcess(document: DocumentNode): string | null {
       continue;
     }
     const size = measure(definition.selectionSet);
-    for (const limit of ['depth', 'fields', 'aliases', 'directives'] as const) {
+    for (const limit of ['depth', 'fields', 'aliases', 'directives', 'repeats'] as const) {
       if (size[limit] > documentLimits[limit]) {
-        return limit === 'depth'
-          ? `The document is nested ${size.depth} levels deep; ${documentLimits.depth} are allowed.`
-          : `The document has ${size[limit]} ${limit}, fragments counted wherever they are used; ${documentLimits[limit]} are allowed.`;
+        return sentences[limit](size[limit], documentLimits[limit]);
       }
     }
     if (definition.kind === Kind.OPERATION_DEFINITION && definition.operation === 'mutation') {
@@ -49,14 +62,46 @@ function findExcess(document: DocumentNode): string | null {
   return null;
 }
 
-/** Parses within the limits of length. Throws what a client may see. */
-export function parseWithinLimits(source: string): DocumentNode {
-  if (source.length > documentLimits.characters) {
+const opening = new Set<TokenKind>([TokenKind.PAREN_L, TokenKind.BRACKET_L, TokenKind.BRACE_L]);
+const closing = new Set<TokenKind>([TokenKind.PAREN_R, TokenKind.BRACKET_R, TokenKind.BRACE_R]);
+
+/** Looks at the tokens one by one, which takes no recursion, unlike the parser. */
+function checkTokens(source: Source): void {
+  const lexer = new Lexer(source);
+  let tokens = 0;
+  let brackets = 0;
+  for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+    tokens += 1;
+    if (tokens > documentLimits.tokens) {
+      throw badInput(
+        `The document has more than ${documentLimits.tokens} tokens: send less at once, and values as variables.`,
+      );
+    }
+    if (opening.has(token.kind)) {
+      brackets += 1;
+    } else if (closing.has(token.kind)) {
+      brackets -= 1;
+    }
+    if (brackets > documentLimits.brackets) {
+      throw badInput(`The document has brackets in more than ${documentLimits.brackets} others.`);
+    }
+  }
+}
+
+/**
+ * Parses a document if its length, its tokens and its brackets are within the limits.
+ *
+ * @throws GraphQLError or ChatError, with a message for the client
+ */
+export function parseWithinLimits(text: string): DocumentNode {
+  if (text.length > documentLimits.characters) {
     throw badInput(
       `The document has more than ${documentLimits.characters} characters: pass long values as variables.`,
     );
   }
-  return parse(source, { maxTokens: documentLimits.tokens });
+  const source = new Source(text);
+  checkTokens(source);
+  return parse(source);
 }
 
 /** Refuses documents that would be expensive to parse, to validate or to run. */

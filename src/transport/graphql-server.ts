@@ -21,8 +21,8 @@ import type { Seats } from './seats.js';
 /** What an HTTP request brings along into yoga. */
 export interface HttpContext {
   readonly scope: OperationScope;
-  /** Set when the answer is a stream, which then goes around yoga's Response. */
-  eventStream: EventStream | null;
+  /** Where an answer that is a stream is left, since it goes around yoga's Response. */
+  readonly reply: { eventStream: EventStream | null };
 }
 
 export type GraphQLServer = YogaServerInstance<HttpContext, object>;
@@ -66,7 +66,7 @@ function useClientResults(results: ClientResults, keepAliveMs: number): Plugin<H
     onResultProcess({ request, result, setResult, setResultProcessor, serverContext }) {
       const { scope } = serverContext;
       if (isAsyncIterable(result)) {
-        serverContext.eventStream = createEventStream(results.stream(result, scope), { keepAliveMs });
+        serverContext.reply.eventStream = createEventStream(results.stream(result, scope), { keepAliveMs });
         setResultProcessor((_result, fetchAPI) => new fetchAPI.Response(null), 'text/event-stream');
         return;
       }
@@ -103,10 +103,10 @@ function withHttp(error: GraphQLError, http: object): GraphQLError {
 
 /**
  * Yoga with everything that every operation passes, whatever it came over: limits, log, context, masking. Requests
- * come through `handle…`, operations of WebSockets through `getEnveloped`.
+ * come through `handleRequest`, operations of WebSockets through `getEnveloped`.
  */
 export function createGraphQLServer(
-  { config, schema, createContext }: TransportOptions,
+  { schema, createContext }: TransportOptions,
   { results, streams, keepAliveMs }: { results: ClientResults; streams: Seats; keepAliveMs: number },
 ): GraphQLServer {
   return createYoga<HttpContext, object>({
@@ -121,7 +121,8 @@ export function createGraphQLServer(
     // Errors are masked and logged here, once, with the request id.
     maskedErrors: false,
     logging: false,
-    maxRequestBodySize: config.maxRequestBytes,
+    // The body is read before yoga is asked, within its limit.
+    maxRequestBodySize: false,
     parserAndValidationCache: {
       // Parsed documents are large; those of an attacker are all different.
       documentCache: createCache({ max: 200 }),

@@ -6,15 +6,18 @@ export interface DocumentSize {
   readonly fields: number;
   readonly aliases: number;
   readonly directives: number;
+  /** The most times that one name, or any fragments, stand side by side in one place. Validation compares all pairs. */
+  readonly repeats: number;
 }
 
-const nothing: DocumentSize = { depth: 0, fields: 0, aliases: 0, directives: 0 };
+const nothing: DocumentSize = { depth: 0, fields: 0, aliases: 0, directives: 0, repeats: 0 };
 
 const beside = (one: DocumentSize, other: DocumentSize): DocumentSize => ({
   depth: Math.max(one.depth, other.depth),
   fields: one.fields + other.fields,
   aliases: one.aliases + other.aliases,
   directives: one.directives + other.directives,
+  repeats: Math.max(one.repeats, other.repeats),
 });
 
 export function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinitionNode> {
@@ -45,26 +48,34 @@ export function createMeasure(fragments: ReadonlyMap<string, FragmentDefinitionN
     known.set(name, size);
     return size;
   };
-  const measure = (selectionSet: SelectionSetNode): DocumentSize => {
+  const measureWith = (selectionSet: SelectionSetNode, names: Map<string, number>): DocumentSize => {
     let sum = nothing;
+    const count = (name: string) => {
+      const repeats = (names.get(name) ?? 0) + 1;
+      names.set(name, repeats);
+      return repeats;
+    };
     for (const selection of selectionSet.selections) {
-      const own = { ...nothing, directives: selection.directives?.length ?? 0 };
+      const directives = selection.directives?.length ?? 0;
       if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const own = { ...nothing, directives, repeats: count('...') };
         sum = beside(sum, beside(own, ofFragment(selection.name.value)));
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        sum = beside(sum, beside(own, measure(selection.selectionSet)));
+        sum = beside(sum, beside({ ...nothing, directives }, measureWith(selection.selectionSet, names)));
       } else {
         const below = selection.selectionSet ? measure(selection.selectionSet) : nothing;
         sum = beside(sum, {
           depth: below.depth + 1,
           fields: below.fields + 1,
           aliases: below.aliases + (selection.alias ? 1 : 0),
-          directives: below.directives + own.directives,
+          directives: below.directives + directives,
+          repeats: Math.max(below.repeats, count(selection.alias?.value ?? selection.name.value)),
         });
       }
     }
     return sum;
   };
+  const measure = (selectionSet: SelectionSetNode): DocumentSize => measureWith(selectionSet, new Map());
   return measure;
 }
 

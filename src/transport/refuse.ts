@@ -19,13 +19,14 @@ const lingerMs = 500;
  * it still sends is thrown away for a moment, so that it gets to read the answer, and then the connection is dropped.
  */
 export function dropUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
   response.once('finish', () => {
     if (request.complete) {
       return;
     }
     const timer = setTimeout(() => {
       if (!request.complete) {
-        request.socket.destroy();
+        socket.destroy();
       }
     }, lingerMs);
     timer.unref();

@@ -14,6 +14,7 @@ import { answerLandingPage } from './landing-page.js';
 import type { TransportOptions } from './options.js';
 import { isHostAllowed, isOriginAllowed, type OriginRules } from './origin.js';
 import { endpoint, pathOf } from './paths.js';
+import { readBody } from './read-body.js';
 import { refuse, stopping } from './refuse.js';
 import { formProblemOf, sendResponse } from './send-response.js';
 
@@ -36,6 +37,14 @@ function requestIdOf(request: IncomingMessage, newId: () => string): string {
   return typeof given === 'string' && requestIdForm.test(given) ? given : newId();
 }
 
+/** The request for yoga. Who is asked as which host is settled by now, and yoga reads only path and parameters. */
+const toFetchRequest = (graphql: GraphQLServer, request: IncomingMessage, body: Buffer | null): Request =>
+  new graphql.fetchAPI.Request(`http://localhost${request.url ?? endpoint}`, {
+    method: request.method ?? 'GET',
+    headers: request.headers as Record<string, string>,
+    body: body as Buffer<ArrayBuffer> | null,
+  });
+
 /** Everything that is answered over plain HTTP. */
 export function createRequestHandler(options: TransportOptions, parts: RequestHandlerParts) {
   const { authenticate, authRequired, config, log, newId } = options;
@@ -52,37 +61,43 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
       record.end(!response.writableFinished);
       controller.abort();
     });
+    const refuseWith = (refusal: ChatError, status?: number) => {
+      record.failed([{ code: refusal.code, cause: refusal }]);
+      refuse(request, response, refusal, status);
+    };
+    if (isDraining()) {
+      refuseWith(stopping());
+      return;
+    }
     let identity: Identity;
     try {
-      if (isDraining()) {
-        throw stopping();
-      }
       identity = await authenticate(request.headers.authorization ?? null);
     } catch (error) {
-      const refusal = error instanceof ChatError ? error : new ChatError('INTERNAL', undefined, { cause: error });
-      record.failed([{ code: refusal.code, cause: refusal }]);
-      refuse(request, response, refusal);
+      refuseWith(error instanceof ChatError ? error : new ChatError('INTERNAL', undefined, { cause: error }));
       return;
     }
-    const context: HttpContext = {
-      scope: {
-        principal: identity.principal,
-        requestId,
-        operationId: null,
-        transport,
-        signal: controller.signal,
-        record,
-      },
-      eventStream: null,
-    };
-    const answer = await graphql.handleNodeRequestAndResponse(request, response, context);
+    let body: Buffer | null;
+    try {
+      body = request.method === 'GET' ? null : await readBody(request, config.maxRequestBytes);
+    } catch (error) {
+      if (error instanceof ChatError) {
+        refuseWith(error, 413);
+      }
+      return;
+    }
+    const { principal } = identity;
+    const { signal } = controller;
+    const reply: HttpContext['reply'] = { eventStream: null };
+    const answer = await graphql.handleRequest(toFetchRequest(graphql, request, body), {
+      scope: { principal, requestId, operationId: null, transport, signal, record },
+      reply,
+    });
     const problem = formProblemOf(answer);
     if (problem !== null) {
-      record.failed([{ code: problem.code, cause: problem }]);
-      refuse(request, response, problem, answer.status);
+      refuseWith(problem, answer.status);
       return;
     }
-    const { eventStream } = context;
+    const { eventStream } = reply;
     if (eventStream !== null) {
       eventStreams.add(eventStream);
       response.once('close', () => eventStreams.delete(eventStream));
