@@ -1,29 +1,41 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type ModelEntry, settings } from './settings.js';
 
 /** Loopback only: what a server without authentication may listen on. */
 const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
 
-const environment = z.object(settings).superRefine((values, context) => {
-  const complain = (path: keyof typeof settings, message: string) =>
-    context.addIssue({ code: 'custom', path: [path], message });
-  const authenticated = values.AUTH_JWT_SECRET !== undefined || values.AUTH_JWKS_URL !== undefined;
-  if (values.AUTH_JWT_SECRET !== undefined && values.AUTH_JWKS_URL !== undefined) {
-    complain('AUTH_JWKS_URL', 'cannot be combined with AUTH_JWT_SECRET: keep one of them');
+type Name = keyof typeof settings;
+type Values = { readonly [K in Name]: z.infer<(typeof settings)[K]> };
+
+/** What one variable alone cannot show. `values` holds those that are valid by themselves. */
+function* conflicts(values: Partial<Values>, given: (name: Name) => boolean): Generator<string> {
+  const authenticated = given('AUTH_JWT_SECRET') || given('AUTH_JWKS_URL');
+  if (given('AUTH_JWT_SECRET') && given('AUTH_JWKS_URL')) {
+    yield 'AUTH_JWKS_URL cannot be combined with AUTH_JWT_SECRET: keep one of them';
   }
-  if (!authenticated && !loopbackHosts.has(values.HOST)) {
-    complain(
-      'HOST',
-      'is open to the network but nothing authenticates callers: set AUTH_JWT_SECRET or AUTH_JWKS_URL, or use 127.0.0.1',
-    );
+  if (!authenticated && values.HOST !== undefined && !loopbackHosts.has(values.HOST)) {
+    yield 'HOST is open to the network but nothing authenticates callers: set AUTH_JWT_SECRET or AUTH_JWKS_URL, or use 127.0.0.1';
   }
-  if (!authenticated && (values.AUTH_ISSUER !== undefined || values.AUTH_AUDIENCE !== undefined)) {
-    complain('AUTH_ISSUER', 'has no effect without AUTH_JWT_SECRET or AUTH_JWKS_URL: set one of them');
+  if (!authenticated && (given('AUTH_ISSUER') || given('AUTH_AUDIENCE'))) {
+    yield 'AUTH_ISSUER and AUTH_AUDIENCE have no effect without AUTH_JWT_SECRET or AUTH_JWKS_URL: set one of them';
   }
-  if (values.MODEL_TOTAL_TIMEOUT_MS < values.MODEL_IDLE_TIMEOUT_MS) {
-    complain('MODEL_TOTAL_TIMEOUT_MS', 'must not be shorter than MODEL_IDLE_TIMEOUT_MS');
+}
+
+/** Every variable by itself first, so that one broken setting does not hide another. */
+function readValues(env: Readonly<Record<string, string | undefined>>): Values {
+  const given = (name: Name) => (env[name] ?? '').trim() !== '';
+  const values: Partial<Record<Name, unknown>> = {};
+  const problems: string[] = [];
+  for (const name of Object.keys(settings) as Name[]) {
+    const parsed = settings[name].safeParse(given(name) ? env[name] : undefined);
+    if (parsed.success) values[name] = parsed.data;
+    else
+      problems.push(...parsed.error.issues.map((issue) => [[name, ...issue.path].join('.'), issue.message].join(' ')));
   }
-});
+  problems.push(...conflicts(values as Partial<Values>, given));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return values as Values;
+}
 
 export interface Config {
   readonly server: {
@@ -74,14 +86,7 @@ export class ConfigError extends Error {
  * @throws ConfigError naming every problem; values are never repeated in it, since some are secrets.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
-  );
-  const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
-  }
-  const values = parsed.data;
+  const values = readValues(env);
   const hasProvider = values.OPENAI_API_KEY !== undefined || values.OPENAI_BASE_URL !== undefined;
   const hasAuth = values.AUTH_JWT_SECRET !== undefined || values.AUTH_JWKS_URL !== undefined;
   return {
