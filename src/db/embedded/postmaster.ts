@@ -31,7 +31,8 @@ export class PostmasterStartError extends Error {
 const keptLines = 20;
 
 /**
- * Starts a Postgres server process on an initialised folder and resolves when it accepts connections.
+ * Starts a Postgres server process on an initialised folder and resolves when it accepts connections. It is stopped at
+ * the latest when this process exits.
  *
  * @throws PostmasterStartError when it ends before that.
  */
@@ -61,6 +62,9 @@ export function startPostmaster({
       resolve();
     });
   });
+  const stopAtExit = () => child.kill('SIGINT');
+  process.once('exit', stopAtExit);
+  void exited.then(() => process.off('exit', stopAtExit));
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       output.push(line);

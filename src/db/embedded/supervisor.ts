@@ -25,7 +25,7 @@ const restartDelaysMs = [0, 500, 1_000, 2_000, 5_000];
 
 /**
  * Starts the server on a free port and keeps it there until `stop`: when it dies, it is started again on the same port,
- * so the URL stays good. It is stopped at the latest when this process exits.
+ * so the URL stays good.
  */
 export async function keepRunning(options: ServerOptions): Promise<RunningServer> {
   const { log } = options;
@@ -58,15 +58,12 @@ export async function keepRunning(options: ServerOptions): Promise<RunningServer
     }
   };
   const watching = watch();
-  const stopAtExit = () => current.process.kill('SIGINT');
-  process.once('exit', stopAtExit);
   return {
     port,
     async stop() {
       stopping.abort();
       await stopPostmaster(current);
       await watching;
-      process.off('exit', stopAtExit);
     },
   };
 }
