@@ -14,7 +14,7 @@ const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
     title: t.string({ description: 'A name for lists, up to 200 characters; null, left out or blank: none.' }),
     systemPrompt: t.string({
       description:
-        'What the model is told in front of the conversation; an empty text: nothing. Null or left out: “You are a helpful assistant.”',
+        'What the model is told in front of the conversation; an empty text: nothing. Null or left out: the usual sentence (You are a helpful assistant).',
     }),
     model: t.string({
       description:

@@ -11,7 +11,7 @@ const UpdateChatSessionInput = builder.inputType('UpdateChatSessionInput', {
     title: t.string({ description: 'A name for lists, up to 200 characters; null or blank takes it away.' }),
     systemPrompt: t.string({
       description:
-        'What the model is told, from the next turn on; an empty text: nothing. Null: “You are a helpful assistant.”',
+        'What the model is told, from the next turn on; an empty text: nothing. Null: the usual sentence (You are a helpful assistant).',
     }),
     model: t.string({ description: 'Id of one of Query.models; holds from the next turn on. Null: the default one.' }),
     maxHistory: t.int({
