@@ -40,7 +40,9 @@ type Cleanup = () => Promise<void>;
 async function openStorage(config: Config['database'], log: Logger, cleanups: Cleanup[]) {
   let { url } = config;
   if (url === null) {
-    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+    // Besides the pool there are the migration's connection and those of whoever looks in with psql.
+    const maxConnections = Math.max(100, config.poolSize + 20);
+    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log, maxConnections });
     cleanups.push(() => embedded.stop());
     url = embedded.url;
   }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createOperationLog } from '../observability/operation-log.js';
 import { createClientResults } from './client-result.js';
 import type { EventStream } from './event-stream.js';
@@ -14,11 +15,23 @@ import { createSocketServer } from './websocket.js';
 /** Sockets need a moment for their closing handshake even when there is no grace. */
 const shortestGraceMs = 250;
 
+/** How long streams that have come to their end may take to say so. */
+const lastWordsMs = 250;
+
 const urlOf = ({ address, family, port }: AddressInfo): string => {
   const everywhere = address === '::' || address === '0.0.0.0';
   const host = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
   return `http://${host}:${port}`;
 };
+
+/**
+ * What streams has usually just come to its end, since turns end before the transport does: those streams get to tell
+ * of it, the others are cut when the time is up.
+ */
+async function lastWords(streaming: () => number): Promise<void> {
+  const deadline = performance.now() + lastWordsMs;
+  while (streaming() > 0 && performance.now() < deadline) await sleep(5);
+}
 
 /**
  * The server's face to its clients: GraphQL over HTTP, server-sent events and WebSocket at one endpoint, GraphiQL,
@@ -100,6 +113,7 @@ export function createTransport(options: TransportOptions): Transport {
         return;
       }
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await lastWords(() => sockets.running + eventStreams.size);
       sockets.closeAll();
       for (const stream of eventStreams) {
         stream.cut();

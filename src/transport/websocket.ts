@@ -25,6 +25,8 @@ export interface SocketServer {
   /** Ends every socket so that its client reconnects, which finds another server or this one's successor. */
   closeAll(): void;
   terminateAll(): void;
+  /** Operations of all sockets. */
+  readonly running: number;
 }
 
 export interface SocketServerParts {
@@ -71,9 +73,12 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
       newId,
       beginRecord: parts.beginRecord,
       onIdle() {
-        if (isDraining() && socket.readyState === socket.OPEN) {
-          sendHome(socket);
-        }
+        // Later, since the protocol still has to tell the client that its operation is complete.
+        setImmediate(() => {
+          if (isDraining() && operations.running === 0 && socket.readyState === socket.OPEN) {
+            sendHome(socket);
+          }
+        });
       },
     });
     const state: SocketState = {
@@ -140,6 +145,9 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
       for (const socket of [...open.keys()]) {
         socket.terminate();
       }
+    },
+    get running() {
+      return [...open.values()].reduce((sum, { operations }) => sum + operations.running, 0);
     },
   };
 }
