@@ -7,7 +7,7 @@ import {
   type YogaServerInstance,
 } from 'graphql-yoga';
 import { ChatError } from '../errors.js';
-import { acceptsOnlyStream, acceptsStream } from './accept.js';
+import { acceptsOnlyStream, acceptsStream, jsonTypeFor } from './accept.js';
 import type { ClientResults } from './client-result.js';
 import { useOperationDescription } from './describe-operation.js';
 import { useDocumentLimits } from './document-limits.js';
@@ -72,32 +72,37 @@ function useClientResults(results: ClientResults, keepAliveMs: number): Plugin<H
       }
       const single = result as ExecutionResult;
       const masked = results.errors(single.errors ?? [], scope);
+      const errors = masked.length > 0 ? { errors: masked.map(({ error }) => error) } : {};
+      const refusal = masked.find(({ http }) => http?.status !== undefined && !http.spec)?.http;
       if (acceptsOnlyStream(request.headers.get('accept'))) {
-        const errors = masked.length > 0 ? { errors: masked.map(({ error }) => error) } : {};
-        const body = eventStreamOf({ ...single, ...errors });
         setResultProcessor(
-          (_result, fetchAPI) => new fetchAPI.Response(body, { headers: { ...eventStreamHeaders } }),
+          (_result, fetchAPI) =>
+            // A request that never got as far as GraphQL is refused in HTTP's own way.
+            refusal
+              ? new fetchAPI.Response(JSON.stringify(errors), {
+                  status: refusal.status ?? 400,
+                  headers: { ...refusal.headers, 'content-type': jsonTypeFor(null) },
+                })
+              : new fetchAPI.Response(eventStreamOf({ ...single, ...errors }), { headers: { ...eventStreamHeaders } }),
           'text/event-stream',
         );
-        return;
-      }
-      if (masked.length > 0) {
-        const hasData = 'data' in single;
+      } else if (masked.length > 0) {
         setResult({
           ...single,
-          errors: masked.map(({ error, code, http }) => {
-            const hints = http ?? (hasData ? null : { status: statusOf(code) });
+          errors: masked.map(({ error, code, http }) =>
             // Yoga takes http out again before it writes the answer.
-            return hints === null ? error : withHttp(error, hints);
-          }),
+            withHttp(error, http ?? ('data' in single ? null : { status: statusOf(code) })),
+          ),
         });
       }
     },
   };
 }
 
-function withHttp(error: GraphQLError, http: object): GraphQLError {
-  Object.assign(error.extensions, { http });
+function withHttp(error: GraphQLError, http: object | null): GraphQLError {
+  if (http !== null) {
+    Object.assign(error.extensions, { http });
+  }
   return error;
 }
 

@@ -1,7 +1,7 @@
 import { useCSRFPrevention } from '@graphql-yoga/plugin-csrf-prevention';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { badInput, ChatError } from '../errors.js';
+import { badInput, type ErrorCode } from '../errors.js';
 import { isDeeperThan, parseWithinLimits } from './document-limits.js';
 
 /**
@@ -22,13 +22,16 @@ function changesSomething(document: DocumentNode, operationName: string | null):
   );
 }
 
+const refused = (code: ErrorCode, message: string, status: number, headers: Record<string, string> = {}) =>
+  new GraphQLError(message, { extensions: { code, http: { status, headers } } });
+
 function checkJsonParameter(name: string, text: string | null): void {
   try {
     if (text !== null && text !== '') {
       JSON.parse(text);
     }
   } catch {
-    throw badInput(`The parameter ${name} is not valid JSON.`);
+    throw refused('BAD_USER_INPUT', `The parameter ${name} is not valid JSON.`, 400);
   }
 }
 
@@ -52,9 +55,8 @@ function checkGet(parameters: URLSearchParams): void {
       // The parse that follows reports it.
     }
     if (document && changesSomething(document, parameters.get('operationName') || null)) {
-      throw new GraphQLError('Send mutations and subscriptions with POST: GET is for queries.', {
-        extensions: { code: 'BAD_USER_INPUT', http: { status: 405, headers: { Allow: 'POST' } } },
-      });
+      const message = 'Send mutations and subscriptions with POST: GET is for queries.';
+      throw refused('BAD_USER_INPUT', message, 405, { Allow: 'POST' });
     }
   }
   checkJsonParameter('variables', parameters.get('variables'));
@@ -72,9 +74,10 @@ export function useRequestChecks(): Plugin {
       try {
         csrf.onRequestParse?.(payload);
       } catch {
-        throw new ChatError(
+        throw refused(
           'FORBIDDEN',
           `Send POST with content-type application/json, or add the header ${preflightHeaders[0]} with any value.`,
+          403,
         );
       }
     },
