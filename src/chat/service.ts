@@ -7,31 +7,27 @@ export interface BudgetSettings {
   readonly maxTokens?: number | null | undefined;
 }
 
-export interface NewSession {
-  readonly clientSessionId?: string | null | undefined;
+/** Settings of a session that can change while it is open. Undefined: the default, or what is there. */
+export interface SessionSettings {
   readonly title?: string | null | undefined;
   readonly systemPrompt?: string | null | undefined;
   readonly model?: string | null | undefined;
   readonly maxHistory?: number | null | undefined;
   readonly maxStepsPerTurn?: number | null | undefined;
   readonly budget?: BudgetSettings | null | undefined;
+  readonly metadata?: unknown;
+}
+
+export interface NewSession extends SessionSettings {
+  readonly clientSessionId?: string | null | undefined;
   /** Id of a session whose budget this one draws on. */
   readonly shareBudgetOf?: string | null | undefined;
   readonly temperature?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
-  readonly metadata?: unknown;
 }
 
-/** Undefined leaves a setting as it is. */
-export interface SessionChange {
+export interface SessionChange extends SessionSettings {
   readonly id: string;
-  readonly title?: string | null | undefined;
-  readonly systemPrompt?: string | null | undefined;
-  readonly model?: string | null | undefined;
-  readonly maxHistory?: number | null | undefined;
-  readonly maxStepsPerTurn?: number | null | undefined;
-  readonly budget?: BudgetSettings | null | undefined;
-  readonly metadata?: unknown;
 }
 
 export interface NewMessage {

@@ -1,0 +1,13 @@
+/** Options of the input fields that send and stream share: the message and where it goes. */
+export const messageOptions = {
+  sessionId: { required: true, description: 'Id of the session.' },
+  message: {
+    required: true,
+    description:
+      'The text: not blank, without U+0000 and half surrogate pairs, and no larger than the server allows (1 MiB of UTF-8, unless its operator has changed it).',
+  },
+  images: {
+    description:
+      'Images for the model to see, at most 8: https URLs of up to 2,048 characters, which are passed on as they are, or data URIs (data:image/png;base64,…) of PNG, JPEG, GIF or WebP up to 5 MiB, which are checked and stored. Null or left out: none.',
+  },
+} as const;
