@@ -11,3 +11,6 @@ export function found<Row>(row: Row | null | undefined): Row {
   }
   return row;
 }
+
+/** For relations that are never null in the store: the object was deleted between the two statements that read it. */
+export const gone = (): ChatError => new ChatError('NOT_FOUND');

@@ -1,5 +1,6 @@
 import type { FinishReason as FinishReasonValue, TurnStatus } from '../../db/generated/prisma/enums.js';
 import { builder } from '../builder.js';
+import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
 import { FinishReason } from './finish-reason.js';
 import { totalTokensOf, Usage, usageColumns, usageOf } from './usage.js';
@@ -56,6 +57,6 @@ export const ChatResponse = builder.prismaObject('Turn', {
         'The stored reply, with the id that the events of the stream carried; null when the turn ended before its first word.',
     }),
     turn: t.variant('Turn', { description: 'The turn that gave it.' }),
-    session: t.relation('session', { description: 'The session, with the totals after this turn.' }),
+    session: t.relation('session', { onNull: gone, description: 'The session, with the totals after this turn.' }),
   }),
 });

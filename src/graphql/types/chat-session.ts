@@ -8,6 +8,7 @@ import {
 import { badInput } from '../../errors.js';
 import { builder } from '../builder.js';
 import { connectionOf, loadPage } from '../connection.js';
+import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
 import { pageComplexity } from '../paging.js';
 import { Message } from './message.js';
@@ -107,7 +108,7 @@ export const ChatSession = builder.prismaNode('ChatSession', {
       select: usageColumns,
       resolve: usageOf,
     }),
-    budget: t.relation('budget', { description: 'The limit on what it may spend, and what is left.' }),
+    budget: t.relation('budget', { onNull: gone, description: 'The limit on what it may spend, and what is left.' }),
     turns: t.connection({
       type: Turn,
       description: 'All its turns, oldest first.',

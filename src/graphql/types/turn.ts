@@ -1,4 +1,5 @@
 import { builder } from '../builder.js';
+import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
 import { ChatResponse } from './chat-response.js';
 import { FinishReason } from './finish-reason.js';
@@ -23,7 +24,7 @@ export const Turn = builder.prismaNode('Turn', {
   // `response` needs the status to tell whether there is one.
   select: { id: true, status: true },
   fields: (t) => ({
-    session: t.relation('session', { description: 'The session it belongs to.' }),
+    session: t.relation('session', { onNull: gone, description: 'The session it belongs to.' }),
     number: t.exposeInt('number', { description: 'Position among the turns of the session, from 1.' }),
     status: t.expose('status', { type: TurnStatus, description: 'Where the turn stands.' }),
     finishReason: t.expose('finishReason', {
@@ -31,7 +32,7 @@ export const Turn = builder.prismaNode('Turn', {
       nullable: true,
       description: 'How it came to its end; null while it is active.',
     }),
-    userMessage: t.relation('userMessage', { description: 'The message that started it.' }),
+    userMessage: t.relation('userMessage', { onNull: gone, description: 'The message that started it.' }),
     messages: t.relation('messages', {
       description:
         'Everything that was said in it, in order, the user’s message included. maxHistory takes nothing away here.',
