@@ -53,6 +53,8 @@ export async function giveAccess(account: ServerAccount, paths: readonly string[
       '--clear-groups',
       `--inh-caps=${privilege}`,
       `--ambient-caps=${privilege}`,
+      // Else access(), by which Postgres looks for its own programs, leaves the privilege out.
+      '--securebits=+no_setuid_fixup',
       '--',
     ],
   };
@@ -63,8 +65,7 @@ export async function giveAccess(account: ServerAccount, paths: readonly string[
 }
 
 async function reaches(account: ServerAccount, paths: readonly string[]): Promise<boolean> {
-  // Not `test -x`, which asks about the rights of the account and leaves its privileges out.
-  const tests = paths.map((path) => runAs(account, 'ls', ['-d', path]));
+  const tests = paths.map((path) => runAs(account, 'test', ['-x', path]));
   return Promise.all(tests).then(
     () => true,
     () => false,
