@@ -12,7 +12,7 @@ describe('the account of the embedded Postgres', () => {
     folder = await mkdtemp(join(tmpdir(), 'chatsession-closed-'));
     await mkdir(join(folder, 'bin'));
     program = join(folder, 'bin', 'program');
-    await writeFile(program, '#!/bin/sh\ntest -x "$0" && test -r "$0"\n');
+    await writeFile(program, '#!/bin/sh\nexec env test -x "$0"\n');
     await chmod(program, 0o755);
     await chmod(folder, 0o700);
   });
