@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 
 export interface HeartbeatTiming {
@@ -5,34 +6,44 @@ export interface HeartbeatTiming {
   readonly peerSilence: number;
 }
 
+/** Bytes that this process has handed on. */
+const handedOn = (connection: Duplex & { readonly bytesWritten?: number }): number =>
+  (connection.bytesWritten ?? 0) - connection.writableLength;
+
 /**
- * Pings a socket and drops it when nothing has been heard from it for too long, whatever it was: any frame is a sign
- * of life, and so is a backlog that gets shorter, since a slow reader's pong waits behind everything else.
+ * Pings a socket and drops it when there has been no sign of life for too long. A sign is any frame that arrives. So is
+ * a jam that moves on: while the system takes no more from us, room comes only from what the client has taken from it,
+ * and the pong of a slow reader waits behind all of that.
+ *
+ * @param connection what the WebSocket runs on
  */
-export function keepHeartbeat(socket: WebSocket, { keepAlive, peerSilence }: HeartbeatTiming): void {
-  let heardAt = performance.now();
-  let backlog = 0;
-  const heard = () => {
-    heardAt = performance.now();
+export function keepHeartbeat(
+  socket: WebSocket,
+  connection: Duplex,
+  { keepAlive, peerSilence }: HeartbeatTiming,
+): void {
+  let aliveAt = performance.now();
+  let jammedAt: number | null = null;
+  const alive = () => {
+    aliveAt = performance.now();
   };
   const beat = setInterval(() => {
     if (socket.readyState !== socket.OPEN) {
       return;
     }
-    if (socket.bufferedAmount < backlog) {
-      heard();
+    if (jammedAt !== null && handedOn(connection) > jammedAt) {
+      alive();
     }
-    backlog = socket.bufferedAmount;
-    if (performance.now() - heardAt > peerSilence) {
+    if (performance.now() - aliveAt > peerSilence) {
       socket.terminate();
       return;
     }
+    jammedAt = connection.writableLength > 0 ? handedOn(connection) : null;
     socket.ping();
-    backlog = socket.bufferedAmount;
   }, keepAlive);
   beat.unref();
-  socket.on('message', heard);
-  socket.on('ping', heard);
-  socket.on('pong', heard);
+  socket.on('message', alive);
+  socket.on('ping', alive);
+  socket.on('pong', alive);
   socket.once('close', () => clearInterval(beat));
 }

@@ -67,7 +67,7 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
     open.get(socket)?.operations.leaveAll();
   };
 
-  function serve(socket: WebSocket, request: IncomingMessage): void {
+  function serve(socket: WebSocket, request: IncomingMessage, connection: Duplex): void {
     const operations = createSocketOperations({
       limit: limits.operationsPerSocket,
       newId,
@@ -96,7 +96,7 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
     };
     open.set(socket, state);
     socket.once('close', () => open.delete(socket));
-    keepHeartbeat(socket, timing);
+    keepHeartbeat(socket, connection, timing);
     serveSocket(socket, state, { protocol, log });
   }
 
@@ -127,7 +127,7 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
         return;
       }
       connection.once('close', free);
-      server.handleUpgrade(request, connection, head, (socket) => serve(socket, request));
+      server.handleUpgrade(request, connection, head, (socket) => serve(socket, request, connection));
     },
     drain() {
       for (const [socket, { operations }] of [...open]) {

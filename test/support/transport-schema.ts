@@ -43,6 +43,8 @@ const typeDefs = /* GraphQL */ `
     partial: Int
     "As many as are taken, each this long."
     flood(bytes: Int!): String!
+    "So many at once, then silence."
+    burst(count: Int!, bytes: Int!): String!
     operation: Scope!
     sent(input: SendInput!): String!
   }
@@ -81,6 +83,9 @@ function source<T>(activity: Activity, produce: (signal: AbortSignal) => Promise
   const controller = new AbortController();
   let open = true;
   const leave = activity.enter();
+  const aborted = new Promise<null>((resolve) => {
+    controller.signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
   const close = () => {
     if (open) {
       open = false;
@@ -94,9 +99,6 @@ function source<T>(activity: Activity, produce: (signal: AbortSignal) => Promise
       if (!open) {
         return close();
       }
-      const aborted = new Promise<null>((resolve) => {
-        controller.signal.addEventListener('abort', () => resolve(null), { once: true });
-      });
       try {
         const value = await Promise.race([produce(controller.signal), aborted]);
         return value === null ? close() : { done: false, value };
@@ -116,11 +118,13 @@ function source<T>(activity: Activity, produce: (signal: AbortSignal) => Promise
 
 const wait = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
+    const end = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
   });
 
 const never = () => new Promise<null>(() => {});
@@ -272,6 +276,13 @@ export function createTestSchema(): { schema: GraphQLSchema; activity: Activity 
       return 'x'.repeat(bytes);
     }),
   );
+  resolve('Subscription', 'burst', ({ count, bytes }) => {
+    let sent = 0;
+    return source(activity, async () => {
+      sent += 1;
+      return sent > count ? never() : 'x'.repeat(bytes);
+    });
+  });
   resolve('Subscription', 'operation', (_args, context) => {
     let told = false;
     return source(activity, async () => {
