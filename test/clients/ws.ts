@@ -76,9 +76,13 @@ export async function rawSocket(url: string, options: RawSocketOptions = {}): Pr
   });
   const inbox: Inbox<Frame> = createInbox();
   const byId = new Map<string, Inbox<Frame>>();
+  let isClosed = false;
   const inboxOf = (id: string) => {
     const own = byId.get(id) ?? createInbox<Frame>();
     byId.set(id, own);
+    if (isClosed) {
+      own.end();
+    }
     return own;
   };
   let pings = 0;
@@ -94,6 +98,7 @@ export async function rawSocket(url: string, options: RawSocketOptions = {}): Pr
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.once('close', (code, reason) => {
+      isClosed = true;
       inbox.end();
       for (const own of byId.values()) {
         own.end();
