@@ -22,7 +22,7 @@ describe('the account of the embedded Postgres', () => {
   // A checkout by root below a folder of mode 700. Postgres looks for its own programs with access(), which asks about
   // the rights of the account and leaves privileges out unless told otherwise.
   it('runs programs that find themselves below a folder that only we may enter', async () => {
-    const account = await giveAccess(await findServerAccount(), [program]);
+    const account = await giveAccess(await findServerAccount(folder), [program]);
     await expect(runAs(account, program, [])).resolves.toBeDefined();
   });
 });
