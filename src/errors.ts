@@ -115,7 +115,7 @@ export const errorTable = {
     category: 'provider',
     retryable: true,
     message: 'The model provider cannot be reached or is failing. Try again later.',
-    description: 'The connection failed or broke, or the provider answered 5xx, also after the retries of this server.',
+    description: 'There was no connection or no answer, or the answer was 5xx, also after the retries of this server.',
   },
   PROVIDER_TIMEOUT: {
     category: 'provider',
@@ -128,7 +128,7 @@ export const errorTable = {
     category: 'provider',
     retryable: true,
     message: 'The model provider broke off or sent something that is not a reply. Try again.',
-    description: 'The stream ended without a finish reason, or was no chat completion stream.',
+    description: 'The stream broke off, ended without a finish reason, or was no chat completion stream.',
   },
   PROVIDER_REFUSED: {
     category: 'provider',

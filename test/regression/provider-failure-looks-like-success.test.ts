@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type ChatClient, chatClient, openEvents, openTurn, type Transport, textOf } from '../support/client.js';
@@ -18,6 +19,16 @@ const secret = 'sk-live-FAKEKEYFAKEKEYFAKEKEY';
 const leaky = { error: { message: `Incorrect key ${secret} for db.internal.example`, type: 'x', code: null } };
 const partial = script.text('The first words', { chunks: 3 });
 
+/** A reset takes along what its peer has not read yet. The server is in this process and reads in its turns of the loop. */
+const untilRead: script.Script[number] = {
+  do: 'pause',
+  get until() {
+    return (async () => {
+      for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    })();
+  },
+};
+
 /** What the provider does, the code that the client must see, and whether some text was received before. */
 const faults: readonly [string, script.Script, string, boolean][] = [
   ['401', [script.httpError(401, leaky)], 'PROVIDER_AUTH', false],
@@ -28,7 +39,7 @@ const faults: readonly [string, script.Script, string, boolean][] = [
   ['a JSON error with status 200', [script.json200Error(secret)], 'PROVIDER_BAD_RESPONSE', false],
   ['an empty body', [script.emptyBody()], 'PROVIDER_BAD_RESPONSE', false],
   ['a stream cut by a clean end', [partial, script.cutFin], 'PROVIDER_BAD_RESPONSE', true],
-  ['a stream cut by a reset', [partial, script.reset], 'PROVIDER_UNAVAILABLE', true],
+  ['a stream cut by a reset', [partial, untilRead, script.reset], 'PROVIDER_BAD_RESPONSE', true],
   ['silence from the start', [script.silence()], 'PROVIDER_TIMEOUT', false],
   ['silence after some text', [partial, script.silence()], 'PROVIDER_TIMEOUT', true],
   ['a reply without any text', [script.finish('stop')], 'EMPTY_RESPONSE', false],
