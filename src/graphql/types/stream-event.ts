@@ -19,7 +19,7 @@ const TurnEventInterface = builder.interfaceRef<TurnEvent>('TurnEvent').implemen
     }),
     sequence: t.exposeInt('sequence', {
       description:
-        'Rises from event to event of a turn. Numbers may be left out where neighbouring deltas were merged.',
+        'Rises from event to event of a turn, a delta by the length of its text in UTF-16 units, so it names the same place however deltas were merged.',
     }),
     cursor: t.exposeString('cursor', {
       description: 'Opaque position of this event in its turn: give it as after to go on behind it.',
@@ -60,7 +60,7 @@ const TextDelta = eventType('TextDelta').implement({
 
 const ThinkingDelta = eventType('ThinkingDelta').implement({
   interfaces,
-  description: 'A piece of what the model shows of its reasoning. It is not stored and no part of the reply.',
+  description: 'A piece of what the model shows of its reasoning. It is kept with the turn, so that a later follower sees it too, but it is no part of the reply and never sent back to the model.',
   fields: (t) => ({
     step: t.exposeInt('step', { description: 'Step of the turn that thinks, from 1.' }),
     delta: t.exposeString('delta', { description: 'The piece of text; several pieces may arrive as one.' }),
