@@ -30,6 +30,8 @@ export interface TestApp {
   /** Lines that the server has logged. */
   readonly logLines: readonly string[];
   waitForLog(text: string): Promise<void>;
+  /** Empties `logLines`, so that `waitForLog` waits for what is still to come. */
+  forgetLog(): void;
   /** Stops the server only and starts another one on the same database and provider. */
   restart(): Promise<{ readonly url: string }>;
   close(): Promise<void>;
@@ -42,7 +44,7 @@ export async function startTestApp(
 ): Promise<TestApp> {
   const provider = await startProvider();
   const database = await createTestDatabase();
-  const { log, lines, waitFor } = recordingLog();
+  const { log, lines, waitFor, forget } = recordingLog();
   const config = loadConfig({ ...scriptedEnv(provider, database), ...env });
   let app = createApp(config, log, overrides);
   const { url } = await app.start();
@@ -52,6 +54,7 @@ export async function startTestApp(
     database,
     logLines: lines,
     waitForLog: waitFor,
+    forgetLog: forget,
     async restart() {
       await app.stop();
       app = createApp(config, log, overrides);

@@ -4,7 +4,7 @@ import { type Logger, pino } from 'pino';
 export const silentLog = pino({ level: 'silent' });
 
 /** A log whose lines a test can read and wait for. */
-export function recordingLog(): { log: Logger; lines: string[]; waitFor(text: string): Promise<void> } {
+export function recordingLog(): { log: Logger; lines: string[]; waitFor(text: string): Promise<void>; forget(): void } {
   const lines: string[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
   const write = (line: string) => {
@@ -14,6 +14,9 @@ export function recordingLog(): { log: Logger; lines: string[]; waitFor(text: st
   return {
     log: pino({ level: 'trace' }, { write }),
     lines,
+    forget: () => {
+      lines.length = 0;
+    },
     waitFor: (text) =>
       lines.some((line) => line.includes(text))
         ? Promise.resolve()

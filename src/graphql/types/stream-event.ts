@@ -60,7 +60,8 @@ const TextDelta = eventType('TextDelta').implement({
 
 const ThinkingDelta = eventType('ThinkingDelta').implement({
   interfaces,
-  description: 'A piece of what the model shows of its reasoning. It is kept with the turn, so that a later follower sees it too, but it is no part of the reply and never sent back to the model.',
+  description:
+    'A piece of what the model shows of its reasoning. It is kept with the turn, so that a later follower sees it too, but it is no part of the reply and never sent back to the model.',
   fields: (t) => ({
     step: t.exposeInt('step', { description: 'Step of the turn that thinks, from 1.' }),
     delta: t.exposeString('delta', { description: 'The piece of text; several pieces may arrive as one.' }),
