@@ -135,6 +135,11 @@ describe('the address to listen on', () => {
     expect(problemsOf({ HOST: host })).toEqual([expect.stringMatching(/^HOST is open to the network/)]);
   });
 
+  it('is no second problem when the key beside it is not valid', () => {
+    const problems = problemsOf({ HOST: '0.0.0.0', AUTH_JWT_SECRET: 'too short' });
+    expect(problems).toEqual([expect.stringMatching(/^AUTH_JWT_SECRET /)]);
+  });
+
   it.each([{ AUTH_JWT_SECRET: secret }, { AUTH_JWKS_URL: 'https://id.example.com/keys' }])(
     'may be any with authentication',
     (auth) => {
