@@ -100,12 +100,13 @@ describe.each(transports)('over %s, a subscription', (_name, follow) => {
   });
 
   it('whose client stops reading for a while is pinged again afterwards, and misses nothing', async () => {
-    const long = 'all that was written while nobody read. '.repeat(100_000);
+    // More than the buffers of both systems hold, so that the server is made to wait.
+    const long = 'all that was thought while nobody read. '.repeat(300_000);
     const sessionId = await client.createSession();
     const [begun, written, end] = [script.gate(), script.gate(), script.gate()];
     app.provider.enqueue([
       [script.text('begun '), script.pause(begun)],
-      [script.text(long, { chunks: 200 }), script.pause(written)],
+      [script.thinking(long, { chunks: 200 }), script.pause(written)],
       [script.pause(end), script.text('done'), script.finish('stop')],
     ]);
     const follower = await follow(documents.stream, { input: { sessionId, message: 'write much' } });
