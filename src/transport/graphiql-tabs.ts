@@ -9,13 +9,21 @@ export interface GraphiQLTab {
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
-const createSession = `# 1. Start here: press the play button (or Ctrl-Enter).
+// Lines are short, since the editor has half of the window and cuts them off.
+const createSession = `# 1. Start here: press the play button (Ctrl-Enter).
 #
-# This makes a chat session. The other tabs go on with the session you made last:
-# this page puts its id wherever their variables say "${lastSession}".
-# To use another session, write its id there instead.
-mutation CreateSession($input: CreateChatSessionInput!) {
-  createChatSession(input: $input) {
+# This makes a chat session. The tabs to the right
+# go on with the session you made last: this page
+# writes its id wherever their variables say
+# "${lastSession}". To go on with another one,
+# write the id of that session there.
+mutation CreateSession {
+  createChatSession(
+    input: {
+      title: "My first chat"
+      systemPrompt: "You are friendly and answer briefly."
+    }
+  ) {
     id
     title
     model
@@ -29,7 +37,8 @@ mutation CreateSession($input: CreateChatSessionInput!) {
 
 const send = `# 2. Sends a message and waits for the whole reply.
 #
-# Every call is one turn of the session made in tab 1; the model sees all turns before it.
+# Each call is one turn of the session from tab 1.
+# The model sees all turns before it.
 mutation Send($input: SendInput!) {
   send(input: $input) {
     content
@@ -44,10 +53,11 @@ mutation Send($input: SendInput!) {
 }
 `;
 
-const stream = `# 3. Sends a message and streams the turn while it runs.
+const stream = `# 3. Sends a message and streams the turn live.
 #
-# Leaving does not stop the turn: it is finished and stored, and tab 5 shows it.
-# Exactly one of TurnCompleted, TurnFailed and TurnStopped is the last event.
+# Leaving does not stop it: the turn is finished and
+# stored, and tab 5 shows it. The last event is one of
+# TurnCompleted, TurnFailed and TurnStopped.
 subscription Stream($input: StreamInput!) {
   stream(input: $input) {
     __typename
@@ -82,9 +92,9 @@ subscription Stream($input: StreamInput!) {
 }
 `;
 
-const seed = `# 4. Adds earlier messages to the session, for example from another system: all of them or none.
-#
-# They count as history, not as turns.
+const seed = `# 4. Adds earlier messages, for example from another
+# system: all of them or none. They are history for
+# the model, and no turns.
 mutation SeedHistory($input: SeedHistoryInput!) {
   seedHistory(input: $input) {
     seededCount
@@ -97,7 +107,7 @@ mutation SeedHistory($input: SeedHistoryInput!) {
 }
 `;
 
-const historyAndCost = `# 5. What was said, and what it cost to the last digit.
+const historyAndCost = `# 5. What was said, and what it cost, to the last digit.
 query HistoryAndCost($id: ID!) {
   chatSession(id: $id) {
     title
@@ -130,17 +140,21 @@ query HistoryAndCost($id: ID!) {
 }
 `;
 
-const signInHint = `# This server asks for a token: put yours into the Headers pane below, in place of TOKEN.
+const signInHint = `# This server asks for a token: write yours in place of
+# TOKEN in the Headers pane below, in one of the tabs.
+# Then press "Re-fetch GraphQL schema" (bottom left).
 #
 `;
 
+/** What the Headers pane holds on a server that asks for a token; the page takes the token of another tab for it. */
+export const tokenToCome = 'Bearer TOKEN';
+export const tokenHeaders = json({ authorization: tokenToCome });
+
 /** The tabs that a newcomer finds, to be run from left to right. */
 export function graphiqlTabs({ authRequired }: { readonly authRequired: boolean }): GraphiQLTab[] {
-  const tabs: { query: string; variables: string }[] = [
-    {
-      query: createSession,
-      variables: json({ input: { title: 'My first chat', systemPrompt: 'You are friendly and answer briefly.' } }),
-    },
+  const tabs: GraphiQLTab[] = [
+    // GraphiQL does not show the variables of the first tab.
+    { query: createSession },
     { query: send, variables: json({ input: { sessionId: lastSession, message: 'Hello! What can you do?' } }) },
     { query: stream, variables: json({ input: { sessionId: lastSession, message: 'Tell me a short story.' } }) },
     {
@@ -157,11 +171,5 @@ export function graphiqlTabs({ authRequired }: { readonly authRequired: boolean 
     },
     { query: historyAndCost, variables: json({ id: lastSession }) },
   ];
-  return authRequired
-    ? tabs.map(({ query, variables }) => ({
-        query: signInHint + query,
-        variables,
-        headers: json({ authorization: 'Bearer TOKEN' }),
-      }))
-    : tabs;
+  return authRequired ? tabs.map((tab) => ({ ...tab, query: signInHint + tab.query, headers: tokenHeaders })) : tabs;
 }

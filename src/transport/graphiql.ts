@@ -2,14 +2,26 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { graphiqlTabs, lastSession } from './graphiql-tabs.js';
+import { graphiqlTabs, lastSession, tokenHeaders, tokenToCome } from './graphiql-tabs.js';
 
 /**
  * Runs in the page before GraphiQL. It notes the id of every session that is made, and puts the last one into what is
- * sent, over fetch and WebSocket, in place of the word that stands for it in the tabs.
+ * sent, over fetch and WebSocket, in place of the word that stands for it in the tabs; the same with the token that was
+ * sent last, which it keeps in memory alone. And it tells GraphiQL which of its stored tabs was open, which would
+ * otherwise add an empty one with every reload.
  */
-const fillInLastSession = `
+const pageScript = `
 (() => {
+  try {
+    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
+    const open = tabs?.[activeTabIndex];
+    if (open) {
+      localStorage.setItem('graphiql:query', open.query ?? '');
+      localStorage.setItem('graphiql:variables', open.variables ?? '');
+    }
+  } catch {
+    localStorage.removeItem('graphiql:tabState');
+  }
   const key = 'chatsession:last-session';
   const placeholder = JSON.stringify(${JSON.stringify(lastSession)});
   const fill = (text) => {
@@ -22,9 +34,21 @@ const fillInLastSession = `
       localStorage.setItem(key, data.createChatSession.id);
     }
   };
+  let token = null;
+  const authorize = (given) => {
+    const headers = new Headers(given);
+    const authorization = headers.get('authorization');
+    if (authorization === ${JSON.stringify(tokenToCome)}) {
+      headers.set('authorization', token ?? authorization);
+    } else {
+      token = authorization ?? token;
+    }
+    return headers;
+  };
   const { fetch } = window;
-  window.fetch = async (resource, options) => {
-    const response = await fetch(resource, options && { ...options, body: fill(options.body) });
+  window.fetch = async (resource, options = {}) => {
+    const headers = authorize(options.headers);
+    const response = await fetch(resource, { ...options, headers, body: fill(options.body) });
     if (response.headers.get('content-type')?.includes('json')) {
       await learn(response.clone()).catch(() => undefined);
     }
@@ -36,6 +60,9 @@ const fillInLastSession = `
   };
 })();
 `;
+
+/** GraphiQL's tabs jump aside under the first click on them, as if still moving to their place, and miss it. */
+const pageStyle = '.graphiql-tab { transform: none !important; }';
 
 interface Page {
   readonly compressed: Buffer;
@@ -52,17 +79,19 @@ async function build(authRequired: boolean): Promise<Page> {
     title: 'chatsession',
     // GraphiQL cannot send the headers of a tab over a WebSocket, so with tokens its streams are SSE.
     subscriptionsProtocol: authRequired ? 'SSE' : 'WS',
+    // Streams too, which it would send by GET otherwise.
+    method: 'POST',
     defaultTabs: graphiqlTabs({ authRequired }).map((tab) => ({ ...tab })),
     shouldPersistHeaders: false,
-    ...(authRequired ? { defaultEditorToolsVisibility: 'headers' as const } : {}),
+    ...(authRequired ? { headers: tokenHeaders, defaultEditorToolsVisibility: 'headers' as const } : {}),
   });
   const start = html.indexOf('<script>') + '<script>'.length;
   const graphiql = html.slice(start, html.lastIndexOf('</script>'));
-  const whole = html.replace('<style>', () => `<script>${fillInLastSession}</script>\n<style>`);
+  const whole = html.replace('<style>', () => `<script>${pageScript}</script>\n<style>${pageStyle}`);
   return {
     compressed: await promisify(gzip)(whole),
     etag: `"${createHash('sha256').update(whole).digest('base64url')}"`,
-    scripts: [hashOf(fillInLastSession), hashOf(graphiql)],
+    scripts: [hashOf(pageScript), hashOf(graphiql)],
   };
 }
 

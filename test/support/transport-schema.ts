@@ -26,7 +26,7 @@ const typeDefs = /* GraphQL */ `
   }
   input SendInput { sessionId: ID! message: String! }
   input CreateChatSessionInput { title: String }
-  type ChatSession { id: ID! title: String }
+  type ChatSession { id: ID! title: String model: String! }
   type Subscription {
     "Counts to the given number, every so many milliseconds."
     ticks(to: Int!, everyMs: Int = 0): Int!
@@ -221,7 +221,7 @@ export function createTestSchema(): { schema: GraphQLSchema; activity: Activity 
     activity.sends.push(input.message);
     return `${input.sessionId}: ${input.message}`;
   });
-  resolve('Mutation', 'createChatSession', ({ input }) => ({ id: 'session-one', title: input?.title ?? null }));
+  resolve('Mutation', 'createChatSession', ({ input }) => ({ id: 'session-one', title: input?.title ?? null, model: 'demo' }));
 
   resolve('Subscription', 'ticks', ({ to, everyMs }) => {
     let last = 0;
