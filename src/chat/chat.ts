@@ -20,8 +20,6 @@ import { stopTurn } from './turns/stop-turn.js';
 /** The domain with its background work. */
 export interface Chat {
   readonly service: ChatService;
-  /** Turns that run in this process. */
-  readonly runningTurns: () => number;
   /** Ends what dead processes have left behind, then keeps leases alive. */
   start(): Promise<void>;
   /** Takes no more turns, lets running ones finish for `graceMs`, ends the rest as interrupted. */
@@ -76,7 +74,6 @@ export function createChat(dependencies: ChatDependencies): Chat {
 
   return {
     service,
-    runningTurns: () => live.all().length,
     async start() {
       await recoverTurns(deps, deps.exclusive);
       endPeriodic = [
