@@ -1,4 +1,4 @@
-import { buildSchema, type GraphQLSchema } from 'graphql';
+import { buildSchema, GraphQLError, type GraphQLSchema } from 'graphql';
 import { badInput, ChatError } from '../../src/errors.js';
 import { ModelError } from '../../src/model/port.js';
 import type { OperationStart } from '../../src/transport/options.js';
@@ -16,6 +16,7 @@ const typeDefs = /* GraphQL */ `
     modelFails: String
     databaseFails: String
     tooLarge: Int
+    library: String
   }
   type Scope { owner: String! tenant: String! requestId: String! operationId: String }
   type TreeNode { name: String! node: TreeNode! nodes: [TreeNode!]! }
@@ -213,6 +214,9 @@ export function createTestSchema(): { schema: GraphQLSchema; activity: Activity 
     throw new DatabaseAway(`connect ECONNREFUSED ${innerSecret}:5432`);
   });
   resolve('Query', 'tooLarge', () => 2 ** 31);
+  resolve('Query', 'library', () => {
+    throw new GraphQLError(`a library says ${innerSecret}`);
+  });
   resolve('Mutation', 'bump', () => {
     activity.bumps += 1;
     return activity.bumps;
@@ -221,7 +225,11 @@ export function createTestSchema(): { schema: GraphQLSchema; activity: Activity 
     activity.sends.push(input.message);
     return `${input.sessionId}: ${input.message}`;
   });
-  resolve('Mutation', 'createChatSession', ({ input }) => ({ id: 'session-one', title: input?.title ?? null, model: 'demo' }));
+  resolve('Mutation', 'createChatSession', ({ input }) => ({
+    id: 'session-one',
+    title: input?.title ?? null,
+    model: 'demo',
+  }));
 
   resolve('Subscription', 'ticks', ({ to, everyMs }) => {
     let last = 0;

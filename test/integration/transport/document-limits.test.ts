@@ -58,6 +58,7 @@ const attacks: readonly (readonly [what: string, query: string, reason: RegExp])
     /nested/,
   ],
   ['50,000 nested selections', `{ node ${'{ node '.repeat(50_000)}`, /tokens|characters|brackets/],
+  ['900 list brackets, closed again', `{ echo(text: ${'['.repeat(900)}"a"${']'.repeat(900)}) }`, /brackets/],
   ['50,000 list brackets', `{ echo(text: ${'['.repeat(50_000)}`, /tokens|characters|brackets/],
   ['one alias too many', `{ ${times(documentLimits.aliases + 1, (index) => `a${index}: hello`)} }`, /31 aliases/],
   ['101 aliases', `{ ${times(101, (index) => `a${index}: hello`)} }`, /aliases/],

@@ -29,6 +29,7 @@ describe('an error of a resolver', () => {
     ['a failed model call', '{ modelFails }', 'PROVIDER_AUTH'],
     ['a database that is away', '{ databaseFails }', 'UNAVAILABLE'],
     ['a value that does not fit its type', '{ tooLarge }', 'INTERNAL'],
+    ['what a library threw in the form of GraphQL', '{ library }', 'INTERNAL'],
   ])('tells nothing but a code and the request id about %s', async (_what, query, code) => {
     const { url, log } = await useTransport();
     const { headers, body } = await gql(url, query, undefined, { headers: { 'x-request-id': 'request-7' } });
