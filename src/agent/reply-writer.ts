@@ -41,6 +41,11 @@ export class ReplyWriter {
     return this.#thinking;
   }
 
+  /** Whether it says anything: a blank reply is never stored, since providers refuse a history with one. */
+  get saysSomething(): boolean {
+    return this.#content.trim() !== '';
+  }
+
   /** True when the message is in the database already, perhaps shorter than it is now. */
   get stored(): boolean {
     return this.#stored;
@@ -78,7 +83,7 @@ export class ReplyWriter {
   async #storeNow(): Promise<void> {
     this.#cancelTimer();
     const content = this.#content;
-    if (content.length === this.#storedLength) return;
+    if (content.length === this.#storedLength || !this.saysSomething) return;
     try {
       await this.#store({ messageId: this.messageId, content, stored: this.#stored });
       this.#stored = true;

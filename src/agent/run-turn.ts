@@ -91,10 +91,9 @@ function conclude(
       turnId: turn.accepted.turnId,
       epoch: turn.accepted.epoch,
       ...outcome,
-      reply:
-        writer && writer.content !== ''
-          ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step, stored: writer.stored }
-          : null,
+      reply: writer?.saysSomething
+        ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step, stored: writer.stored }
+        : null,
       call,
       layout: turn.log.layoutWith(events, at),
       traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),
@@ -137,7 +136,7 @@ export async function runTurn(deps: AgentDependencies, turn: RunningTurn): Promi
       const { temperature, maxOutputTokens } = accepted;
       const request = { model: model.id, messages: prompt.messages, temperature, maxOutputTokens };
       result = await callModel(deps, { turn: accepted, step, model, request, writer, signal });
-      verdict = judge(result, writer.content, signal);
+      verdict = judge(result, writer.saysSomething, signal);
     }
   } catch (error) {
     if (error instanceof OwnershipLost) throw error;

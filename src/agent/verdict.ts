@@ -32,14 +32,14 @@ export const cut = (reason: unknown): Verdict =>
   reason instanceof StopRequested ? ended('STOPPED', 'STOPPED', 'PARTIAL') : failed('INTERRUPTED');
 
 /** Judges what a model call gave. A reply counts only with its finish reason, and only when it says something. */
-export function judge(result: CallResult, content: string, signal: AbortSignal): Verdict {
+export function judge(result: CallResult, saysSomething: boolean, signal: AbortSignal): Verdict {
   if (result.finishReason === null && signal.aborted) return cut(signal.reason);
   if (result.error) return failed(result.error.code, result.error.retryable);
   switch (result.finishReason) {
     case 'stop':
-      return content.trim() === '' ? failed('EMPTY_RESPONSE') : ended('COMPLETED', 'STOP', 'COMPLETE');
+      return saysSomething ? ended('COMPLETED', 'STOP', 'COMPLETE') : failed('EMPTY_RESPONSE');
     case 'length':
-      return content.trim() === '' ? failed('EMPTY_RESPONSE') : ended('COMPLETED', 'LENGTH', 'PARTIAL');
+      return saysSomething ? ended('COMPLETED', 'LENGTH', 'PARTIAL') : failed('EMPTY_RESPONSE');
     case 'content_filter':
       return ended('COMPLETED', 'CONTENT_FILTER', 'PARTIAL');
     default:
