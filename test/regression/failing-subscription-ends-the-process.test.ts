@@ -182,7 +182,9 @@ describe('when the database goes away', () => {
     const [foreign, own] = [await client.createSession(), await client.createSession()];
     const gate = script.gate();
     app.provider.enqueue([script.text('far'), script.silence()]);
+    const asked = app.provider.request(app.provider.requests.length);
     const { turnId } = await openTurn(steady.url, 'ws', foreign, 'run there').next();
+    await asked;
     app.provider.enqueue([script.text('near'), script.pause(gate), script.finish('stop')]);
     const socket = await rawSocket(`${app.url}/graphql`);
     await socket.init();

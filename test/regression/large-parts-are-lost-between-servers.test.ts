@@ -142,5 +142,5 @@ describe('other large parts', () => {
     } finally {
       await big.close();
     }
-  });
+  }, 30_000);
 });

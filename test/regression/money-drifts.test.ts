@@ -50,7 +50,7 @@ describe('a thousand turns of 0.0000137 USD', () => {
     expect((await client.session(sessions[3] ?? '')).totalCostUsd).toBe(0.003425);
     const { data } = await client.run('{ viewer { totalCostUsd totalTokens } }');
     expect(data.viewer).toEqual({ totalCostUsd: 0.0137, totalTokens: 15_000 });
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('money', () => {

@@ -4,22 +4,25 @@ import { WebSocket } from 'ws';
 import { openStream, type RawStream } from '../clients/sse.js';
 import { type RawSocket, rawSocket } from '../clients/ws.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { type ChatClient, chatClient, openTurn } from '../support/client.js';
+import { type ChatClient, chatClient } from '../support/client.js';
 import * as documents from '../support/documents.js';
 import * as script from '../support/script.js';
 
 // Field report A63: keep-alive pings are missing, or are lost for good after one slow moment, so that proxies cut a
 // subscription on which nothing happens to be said. The intervals are shortened here: 12 s between pings and 45 s of
-// patience in production are 40 ms and 2 s.
+// patience in production are 40 ms and 2 s, or a minute where a client is slow on purpose.
 let app: TestApp;
+let patient: TestApp;
 let client: ChatClient;
-let endpoint: string;
 beforeAll(async () => {
   app = await startTestApp({}, { timing: { keepAlive: 40, peerSilence: 2_000 } });
+  patient = await startTestApp({}, { timing: { keepAlive: 40, peerSilence: 60_000 } });
   client = chatClient(app.url);
-  endpoint = `${app.url}/graphql`;
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  await patient.close();
+});
 
 /** A connection that follows a turn, whatever it goes over. */
 interface Follower {
@@ -35,8 +38,8 @@ interface Follower {
 const deltaOf = (result: { data?: Record<string, { delta?: string }> } | undefined) =>
   Object.values(result?.data ?? {})[0]?.delta ?? '';
 
-async function overWebSocket(document: string, variables: Record<string, unknown>): Promise<Follower> {
-  const socket: RawSocket = await rawSocket(endpoint);
+async function overWebSocket(url: string, document: string, variables: Record<string, unknown>): Promise<Follower> {
+  const socket: RawSocket = await rawSocket(`${url}/graphql`);
   await socket.init();
   socket.subscribe('1', document, variables);
   return {
@@ -54,8 +57,8 @@ async function overWebSocket(document: string, variables: Record<string, unknown
   };
 }
 
-async function overSse(document: string, variables: Record<string, unknown>): Promise<Follower> {
-  const stream: RawStream = await openStream(endpoint, document, variables);
+async function overSse(url: string, document: string, variables: Record<string, unknown>): Promise<Follower> {
+  const stream: RawStream = await openStream(`${url}/graphql`, document, variables);
   return {
     nextPing: () => stream.nextComment(),
     async textToTheEnd() {
@@ -77,41 +80,36 @@ async function pings(follower: Follower, count: number) {
   for (let seen = 0; seen < count; seen += 1) await follower.nextPing();
 }
 
-/** A turn that says nothing until the server stops. */
-async function silentTurn() {
-  const id = await client.createSession();
-  app.provider.enqueue([script.silence()]);
-  const { turnId } = await openTurn(app.url, 'ws', id, 'say nothing').next();
-  return { turnId };
-}
-
 describe.each(transports)('over %s, a subscription', (_name, follow) => {
   it('on which nothing is said is pinged all the time, and then goes on', async () => {
     const sessionId = await client.createSession();
     const gate = script.gate();
     app.provider.enqueue([script.pause(gate), script.reply('at last')]);
-    const follower = await follow(documents.stream, { input: { sessionId, message: 'think long' } });
+    const follower = await follow(app.url, documents.stream, { input: { sessionId, message: 'think long' } });
     await gate.reached;
-    // More than twice the time after which a client that says nothing counts as dead: pongs are enough of an answer.
-    await pings(follower, 110);
+    // Longer than the time after which a client that says nothing counts as dead: pongs are enough of an answer.
+    await pings(follower, 70);
     gate.open();
     expect(await follower.textToTheEnd()).toBe('at last');
     follower.close();
-  });
+  }, 30_000);
 
   it('whose client stops reading for a while is pinged again afterwards, and misses nothing', async () => {
     // More than the buffers of both systems hold, so that the server is made to wait.
     const long = 'all that was thought while nobody read. '.repeat(300_000);
-    const sessionId = await client.createSession();
+    const { createSession } = chatClient(patient.url);
+    const sessionId = await createSession();
     const [begun, written, end] = [script.gate(), script.gate(), script.gate()];
-    app.provider.enqueue([
+    patient.provider.enqueue([
       [script.text('begun '), script.pause(begun)],
       [script.thinking(long, { chunks: 200 }), script.pause(written)],
       [script.pause(end), script.text('done'), script.finish('stop')],
     ]);
-    const follower = await follow(documents.stream, { input: { sessionId, message: 'write much' } });
-    const clock = await follow(documents.turnEvents, await silentTurn());
+    const follower = await follow(patient.url, documents.stream, { input: { sessionId, message: 'write much' } });
     await begun.reached;
+    patient.provider.enqueue([script.silence()]);
+    const input = { sessionId: await createSession(), message: 'say nothing' };
+    const clock = await follow(patient.url, documents.stream, { input });
     await follower.nextPing();
     follower.pause();
     begun.open();
@@ -125,12 +123,12 @@ describe.each(transports)('over %s, a subscription', (_name, follow) => {
     expect(await follower.textToTheEnd()).toBe(`begun ${long}done`);
     follower.close();
     clock.close();
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('a WebSocket', () => {
   it('is pinged before, between and after its subscriptions', async () => {
-    const socket = await rawSocket(endpoint);
+    const socket = await rawSocket(`${app.url}/graphql`);
     await socket.init();
     await socket.nextPing();
     const sessionId = await client.createSession();
@@ -146,7 +144,9 @@ describe('a WebSocket', () => {
     const sessionId = await client.createSession();
     const gate = script.gate();
     app.provider.enqueue([script.pause(gate), script.reply('for the record')]);
-    const dead = new WebSocket(endpoint.replace('http', 'ws'), ['graphql-transport-ws'], { autoPong: false });
+    const dead = new WebSocket(`${app.url.replace('http', 'ws')}/graphql`, ['graphql-transport-ws'], {
+      autoPong: false,
+    });
     await once(dead, 'open');
     dead.send(JSON.stringify({ type: 'connection_init' }));
     await once(dead, 'message');
@@ -158,7 +158,7 @@ describe('a WebSocket', () => {
     const { activeTurn } = await client.session(sessionId);
     expect(activeTurn.status).toBe('RUNNING');
     gate.open();
-    const follower = await overSse(documents.turnEvents, { turnId: activeTurn.id });
+    const follower = await overSse(app.url, documents.turnEvents, { turnId: activeTurn.id });
     expect(await follower.textToTheEnd()).toBe('for the record');
   });
 });
