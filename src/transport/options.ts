@@ -16,6 +16,9 @@ export interface OperationStart {
   readonly signal: AbortSignal;
 }
 
+/** Why the signal of an operation was aborted. One for all: an error with a stack for each would tell nobody more. */
+export const operationOver = new DOMException('The operation is over.', 'AbortError');
+
 /** An operation while it runs; lives in the GraphQL context beside what createContext gave. */
 export interface OperationScope extends OperationStart {
   readonly transport: TransportName;

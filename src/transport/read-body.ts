@@ -39,6 +39,10 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     request.on('data', take);
     request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.once('error', () => reject(new ClientLeft()));
-    request.once('close', () => reject(new ClientLeft()));
+    request.once('close', () => {
+      if (!request.readableEnded) {
+        reject(new ClientLeft());
+      }
+    });
   });
 }

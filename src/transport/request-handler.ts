@@ -11,7 +11,7 @@ import { createGraphiQL } from './graphiql.js';
 import type { GraphQLServer, HttpContext } from './graphql-server.js';
 import { answerHealth, answerReadiness } from './health.js';
 import { answerLandingPage } from './landing-page.js';
-import type { TransportOptions } from './options.js';
+import { operationOver, type TransportOptions } from './options.js';
 import { isHostAllowed, isOriginAllowed, type OriginRules } from './origin.js';
 import { endpoint, pathOf } from './paths.js';
 import { readBody } from './read-body.js';
@@ -59,7 +59,7 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
     response.once('close', () => {
       forgetEnd();
       record.end(!response.writableFinished);
-      controller.abort();
+      controller.abort(operationOver);
     });
     const refuseWith = (refusal: ChatError, status?: number) => {
       record.failed([{ code: refusal.code, cause: refusal }]);

@@ -24,6 +24,17 @@ const urlOf = ({ address, family, port }: AddressInfo): string => {
   return `http://${host}:${port}`;
 };
 
+/** What an operator can do about a port that cannot be had. */
+function listenError(error: NodeJS.ErrnoException, { host, port }: TransportOptions['config']): Error {
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program uses it: stop that one, or set PORT',
+    EACCES: 'this user may not use it: set PORT to one above 1023',
+    EADDRNOTAVAIL: 'this machine has no such address: set HOST',
+  };
+  const reason = reasons[error.code ?? ''];
+  return reason ? new Error(`port ${port} of ${host} cannot be opened, since ${reason}`, { cause: error }) : error;
+}
+
 /**
  * What streams has usually just come to its end, since turns end before the transport does: those streams get to tell
  * of it, the others are cut when the time is up.
@@ -95,42 +106,47 @@ export function createTransport(options: TransportOptions): Transport {
     draining = true;
     sockets.drain();
   };
+  let closing: Promise<void> | null = null;
+  const close = async (graceMs: number): Promise<void> => {
+    drain();
+    if (!server.listening) {
+      return;
+    }
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    await lastWords(() => sockets.running + eventStreams.size);
+    sockets.closeAll();
+    for (const stream of eventStreams) {
+      stream.cut();
+    }
+    // A connection becomes idle when its last answer has gone out, and would then be kept for the next request.
+    const idle = setInterval(() => server.closeIdleConnections(), 20);
+    const deadline = setTimeout(
+      () => {
+        server.closeAllConnections();
+        sockets.terminateAll();
+      },
+      Math.max(graceMs, shortestGraceMs),
+    );
+    await closed;
+    clearInterval(idle);
+    clearTimeout(deadline);
+    await graphql.dispose();
+  };
 
   return {
     listen: () =>
       new Promise((resolve, reject) => {
-        server.once('error', reject);
+        server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, config)));
         server.listen(config.port, config.host, () => {
-          server.off('error', reject);
+          server.removeAllListeners('error');
           const address = server.address() as AddressInfo;
           resolve({ url: urlOf(address), port: address.port });
         });
       }),
     drain,
-    async close(graceMs) {
-      drain();
-      if (!server.listening) {
-        return;
-      }
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await lastWords(() => sockets.running + eventStreams.size);
-      sockets.closeAll();
-      for (const stream of eventStreams) {
-        stream.cut();
-      }
-      // A connection becomes idle when its last answer has gone out, and would then be kept for the next request.
-      const idle = setInterval(() => server.closeIdleConnections(), 20);
-      const deadline = setTimeout(
-        () => {
-          server.closeAllConnections();
-          sockets.terminateAll();
-        },
-        Math.max(graceMs, shortestGraceMs),
-      );
-      await closed;
-      clearInterval(idle);
-      clearTimeout(deadline);
-      await graphql.dispose();
+    close(graceMs) {
+      closing ??= close(graceMs);
+      return closing;
     },
   };
 }

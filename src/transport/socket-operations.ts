@@ -2,7 +2,7 @@ import type { SubscribePayload } from 'graphql-ws';
 import type { Identity } from '../auth/authenticate.js';
 import { ChatError } from '../errors.js';
 import type { OperationRecord } from '../observability/operation-log.js';
-import type { OperationScope } from './options.js';
+import { type OperationScope, operationOver } from './options.js';
 
 /** What runs on one WebSocket. */
 export interface SocketOperations {
@@ -46,7 +46,7 @@ export function createSocketOperations({
       byId.delete(operation.id);
     }
     operation.scope.record.end(left);
-    operation.controller.abort();
+    operation.controller.abort(operationOver);
     if (running.size === 0) {
       onIdle();
     }

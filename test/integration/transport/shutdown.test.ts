@@ -138,6 +138,17 @@ describe('a server that closes (M16)', () => {
     stream.drop();
   });
 
+  it('is closed when any of those who told it so are answered', async () => {
+    const { transport, url, activity } = await useTransport();
+    const request = gql(url, '{ slow }');
+    await activity.slowStarted;
+    const closed = [transport.close(10_000), transport.close(0)].map((promise) => promise.then(() => 'closed'));
+    expect(await Promise.race([...closed, new Promise((resolve) => setTimeout(resolve, 300, 'open'))])).toBe('open');
+    activity.finishSlow('done');
+    expect((await request).body).toEqual({ data: { slow: 'done' } });
+    expect(await Promise.all(closed)).toEqual(['closed', 'closed']);
+  });
+
   it('is done at once when nobody is there, and may be told twice', async () => {
     const { transport, url } = await useTransport();
     await gql(url, '{ hello }');
