@@ -8,6 +8,9 @@ import { atTime } from './at-time.js';
 import { keyOf } from './graphql-server.js';
 import type { Seats } from './seats.js';
 
+/** Known to every client as a reason to reconnect after a while, unlike the codes of the protocol for refusals. */
+const tryAgainLater = 1013;
+
 /** `authorization`, in any spelling, among the connectionParams; else the header of the upgrade. */
 function authorizationOf(
   params: Readonly<Record<string, unknown>> | undefined,
@@ -55,14 +58,14 @@ export async function signIn(
       socket.close(CloseCode.Unauthorized, refusal.message);
     } else {
       log.error({ err: refusal, transport: 'ws' }, 'a caller could not be identified');
-      socket.close(1013, 'Try again later');
+      socket.close(tryAgainLater, 'Try again later');
     }
     return null;
   }
   const free = seats.take(keyOf(identity));
   if (free === null) {
     log.info({ codes: ['RATE_LIMITED'], transport: 'ws' }, 'a socket was refused');
-    socket.close(4429, 'Too many connections');
+    socket.close(tryAgainLater, 'Too many connections');
     return null;
   }
   if (socket.readyState !== socket.OPEN) {

@@ -70,7 +70,7 @@ describe('a crowd (J5)', () => {
     }
     const third = await rawSocket(url);
     await third.init(alice);
-    expect(await third.closed).toEqual({ code: 4429, reason: 'Too many connections' });
+    expect(await third.closed).toEqual({ code: 1013, reason: 'Too many connections' });
     const other = await rawSocket(url);
     expect(await other.init(bob)).toMatchObject({ type: 'connection_ack' });
     await open[0]?.close();
