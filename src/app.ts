@@ -58,9 +58,6 @@ async function openModel(config: Config['model'], log: Logger, cleanups: Cleanup
     const demo = await startDemoModel({ log, ...(pace !== undefined && { pace }) });
     cleanups.push(() => demo.close());
     provider = { apiKey: null, baseUrl: demo.url };
-    log.warn(
-      'no model provider is configured: the built-in demo model answers. Set OPENAI_API_KEY or OPENAI_BASE_URL.',
-    );
   }
   return createOpenAiModel({ ...config, ...provider, log });
 }

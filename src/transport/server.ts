@@ -136,9 +136,10 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     listen: () =>
       new Promise((resolve, reject) => {
-        server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, config)));
+        const fail = (error: NodeJS.ErrnoException) => reject(listenError(error, config));
+        server.once('error', fail);
         server.listen(config.port, config.host, () => {
-          server.removeAllListeners('error');
+          server.off('error', fail);
           const address = server.address() as AddressInfo;
           resolve({ url: urlOf(address), port: address.port });
         });

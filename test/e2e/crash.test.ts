@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -137,5 +139,20 @@ describe('broken settings', () => {
     expect(code).toBe(1);
     for (const name of ['PORT', 'MODELS', 'DATABASE_URL']) expect(output).toContain(name);
     expect(output).not.toContain('hunter2');
+  });
+});
+
+describe('a port that another program uses', () => {
+  it('is named, with what to do about it', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    try {
+      const { code, output } = await runServer({ ...scriptedEnv(provider, database), PORT: String(port) });
+      expect(code).toBe(1);
+      expect(output).toContain(`port ${port} of 127.0.0.1 cannot be opened, since another program uses it`);
+    } finally {
+      other.close();
+    }
   });
 });

@@ -23,10 +23,25 @@ export interface LiveTurn {
   flush(): Promise<void>;
 }
 
-/** The turns of this process, from before they are accepted until their end is stored and told. */
+/** The turns of this process, until their end is stored and told. */
 export class LiveTurns {
   readonly #byId = new Map<string, LiveTurn>();
   readonly #bySession = new Map<string, Set<LiveTurn>>();
+  readonly #expected = new Set<string>();
+
+  /** Announces a turn that is about to be accepted, until it is added or `unexpect`ed. */
+  expect(turnId: string): void {
+    this.#expected.add(turnId);
+  }
+
+  unexpect(turnId: string): void {
+    this.#expected.delete(turnId);
+  }
+
+  /** Every turn that this process runs or may be about to run: none of them is abandoned, however late it is. */
+  ids(): readonly string[] {
+    return [...this.#byId.keys(), ...this.#expected];
+  }
 
   get(turnId: string): LiveTurn | undefined {
     return this.#byId.get(turnId);

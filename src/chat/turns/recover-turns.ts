@@ -92,7 +92,7 @@ export async function recoverTurns(deps: Dependencies, exclusive: boolean): Prom
   // What could not be ended is left to the next round: claiming it again at once would not help.
   const tried: string[] = [];
   for (;;) {
-    const running = [...deps.live.all().map((turn) => turn.turnId), ...tried];
+    const running = [...deps.live.ids(), ...tried];
     const claimer = { owner, leaseMs: settings.leaseMs, exclusive, running };
     const turns = await claimAbandonedTurns(deps.database.pool, claimer);
     if (turns.length === 0) return;

@@ -72,8 +72,13 @@ export async function startTurn(deps: Dependencies, principal: Principal, input:
   const message = readMessage(deps, principal, input);
   for (let attempt = 1; ; attempt += 1) {
     if (deps.isClosing()) throw new ChatError('UNAVAILABLE', 'The server is stopping. Try again in a moment.');
-    const accepted = await accept(deps, message);
-    if (accepted) return { turn: executeTurn(deps, accepted) };
+    deps.live.expect(message.turnId);
+    try {
+      const accepted = await accept(deps, message);
+      if (accepted) return { turn: executeTurn(deps, accepted) };
+    } finally {
+      deps.live.unexpect(message.turnId);
+    }
     const facts = await explainRefusal(deps.database.pool, message, message.idempotencyKey);
     if (facts?.prior) {
       if (facts.prior.inputDigest !== message.inputDigest) throw new ChatError('IDEMPOTENCY_KEY_REUSED');

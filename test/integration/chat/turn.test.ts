@@ -252,4 +252,31 @@ describe('a turn in the database', () => {
     await service.send(test.caller, { sessionId, message: 'again' });
     expect(test.provider.violations).toEqual([]);
   });
+
+  it('is not taken for abandoned by its own process when the answer to its acceptance comes late', async () => {
+    const sessionId = await newSession();
+    const late = script.gate();
+    const pool = Object.create(test.database.pool, {
+      query: {
+        value: async (config: { name?: string }, ...rest: unknown[]) => {
+          const result = await (test.database.pool.query as (...args: unknown[]) => Promise<unknown>)(config, ...rest);
+          if (config.name === 'accept-turn') {
+            late.markReached();
+            await late.opened;
+          }
+          return result;
+        },
+      },
+    });
+    const slow = test.another({ database: { ...test.database, pool } });
+    const sending = slow.service.send(test.caller, { sessionId, message: 'patience' });
+    await late.reached;
+    await rows("UPDATE turns SET lease_expires_at = now() - interval '1 hour' WHERE session_id = $1", sessionId);
+    await slow.start();
+    late.open();
+    await sending;
+    expect(await rows('SELECT status, lease_epoch FROM turns WHERE session_id = $1', sessionId)).toEqual([
+      { status: 'COMPLETED', lease_epoch: 1 },
+    ]);
+  });
 });
