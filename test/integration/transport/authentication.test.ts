@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { gql } from '../../clients/http.js';
 import { openStream, sseClient, subscribeSse } from '../../clients/sse.js';
 import { rawSocket, subscribe, wsClient } from '../../clients/ws.js';
-import { audience, issuer, secret, sign, wrongTokens } from '../../support/tokens.js';
+import { audience, issuer, makeKeyPair, secret, sign, signWith, wrongTokens } from '../../support/tokens.js';
 import { useTransport } from '../../support/transport.js';
 
 const auth = { jwtSecret: secret, jwksUrl: null, issuer, audience };
@@ -111,6 +111,23 @@ describe('a caller with a wrong token (N1)', () => {
       codes: ['UNAUTHENTICATED'],
     });
     expect(log.text()).not.toContain(token);
+  });
+});
+
+describe('a caller whose token cannot be checked', () => {
+  it('is asked to try again, over HTTP and WebSocket', async () => {
+    const { url } = await useTransport({
+      auth: { jwtSecret: null, jwksUrl: 'http://127.0.0.1:9/keys', issuer: null, audience: null },
+    });
+    const pair = await makeKeyPair('one');
+    const authorization = `Bearer ${await signWith(pair)}`;
+    const { status, headers, body } = await gql(url, '{ hello }', undefined, { headers: { authorization } });
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    expect(body.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE', retryable: true } }]);
+    expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|fetch/);
+    const socket = await rawSocket(url);
+    await socket.init({ authorization });
+    expect(await socket.closed).toEqual({ code: 1013, reason: 'Try again later' });
   });
 });
 
