@@ -44,9 +44,10 @@ describe('an idle WebSocket (C9)', () => {
     const { url, activity } = await useTransport({ timing: { keepAlive, peerSilence: 4 * keepAlive } });
     const socket = await rawSocket(url);
     await socket.init();
+    // The last sign of life is this message or a later one, so the silence begins after this moment.
+    const startedAt = performance.now();
     socket.subscribe('1', 'subscription { silent }');
     await activity.whenOpen(1);
-    const startedAt = performance.now();
     // To the server this looks as a network that has gone: no frame is answered and no connection is closed.
     socket.socket.pause();
     await activity.whenOpen(0);
