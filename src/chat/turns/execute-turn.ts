@@ -66,7 +66,7 @@ export function executeTurn(deps: Dependencies, accepted: AcceptedTurn): LiveTur
   const log = new TurnLog({ sessionId, turnId, number }, deps.now);
   const abort = new AbortController();
   let writer: ReplyWriter | null = null;
-  log.append({ type: 'TurnStarted' });
+  log.append({ type: 'TurnStarted' }, accepted.startedAt);
   const settled = runToEnd(deps, accepted, log, abort, (current) => {
     writer = current;
   }).finally(() => deps.live.remove(turn));

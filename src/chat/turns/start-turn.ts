@@ -48,6 +48,7 @@ function readMessage(deps: Dependencies, principal: Principal, input: NewMessage
     inputDigest,
     leaseOwner: deps.processId,
     leaseMs: deps.settings.leaseMs,
+    startedAt: deps.now(),
     traceId: deps.newId(),
     trace: { messageDigest: inputDigest.slice(0, 16), messageLength: input.message.length, images: images.length },
   };

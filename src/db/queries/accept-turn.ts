@@ -1,3 +1,4 @@
+import type { LayoutEntry } from '../../events/layout.js';
 import type { Queryable } from './queryable.js';
 
 /** An image on its way into the database: a URL, or bytes with their digest. */
@@ -22,6 +23,8 @@ export interface TurnToAccept {
   readonly inputDigest: string;
   readonly leaseOwner: string;
   readonly leaseMs: number;
+  /** Time of the turn's first event. */
+  readonly startedAt: Date;
   readonly traceId: string;
   readonly trace: unknown;
 }
@@ -40,6 +43,7 @@ export interface AcceptedTurn {
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly maxHistory: number | null;
+  readonly startedAt: Date;
 }
 
 // Everything that makes a turn accepted is one statement, so that a crash leaves all of it or nothing. The UPDATE is
@@ -61,8 +65,8 @@ WITH session AS (
   RETURNING s.*
 ), turn AS (
   INSERT INTO turns (id, session_id, number, status, user_message_id, idempotency_key, input_digest,
-                     lease_owner, lease_epoch, lease_expires_at, attempts, started_at)
-  SELECT $4, id, turn_count, 'RUNNING', $5, $8, $9, $10, 1, now() + $11::int * interval '1 millisecond', 1, now()
+                     lease_owner, lease_epoch, lease_expires_at, attempts, started_at, event_layout)
+  SELECT $4, id, turn_count, 'RUNNING', $5, $8, $9, $10, 1, now() + $11::int * interval '1 millisecond', 1, now(), $20::jsonb
   FROM session
 ), message AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, content, client_message_id)
@@ -124,6 +128,7 @@ export async function acceptTurn(db: Queryable, turn: TurnToAccept): Promise<Acc
       [...blobs.keys()],
       [...blobs.values()].map((image) => image.mimeType),
       [...blobs.values()].map((image) => image.data),
+      JSON.stringify([{ type: 'start', at: turn.startedAt.getTime() }] satisfies LayoutEntry[]),
     ],
   });
   const row = rows[0];
@@ -141,5 +146,6 @@ export async function acceptTurn(db: Queryable, turn: TurnToAccept): Promise<Acc
     temperature: row.temperature,
     maxOutputTokens: row.max_output_tokens,
     maxHistory: row.max_history,
+    startedAt: turn.startedAt,
   };
 }

@@ -279,4 +279,17 @@ describe('a turn in the database', () => {
       { status: 'COMPLETED', lease_epoch: 1 },
     ]);
   });
+
+  it('shows its start to a follower in another process before the model has said a word', async () => {
+    const sessionId = await newSession();
+    const count = test.provider.requests.length;
+    test.provider.enqueue([script.silence()]);
+    const live = await test.chat.service.stream(test.caller, { sessionId, message: 'anybody?' });
+    const started = (await live.next()).value;
+    await test.provider.request(count);
+    const elsewhere = await test.another().service.turnEvents(test.caller, started?.turnId ?? '');
+    expect((await elsewhere.next()).value).toEqual(started);
+    await elsewhere.return?.();
+    await test.chat.service.stop(test.caller, sessionId);
+  });
 });
