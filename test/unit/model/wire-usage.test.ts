@@ -53,13 +53,24 @@ describe('usage as providers report it', () => {
     { prompt_tokens: 5, completion_tokens: 1.5 },
     { prompt_tokens: '5', completion_tokens: 5 },
     { prompt_tokens: 2 ** 53, completion_tokens: 5 },
-    { prompt_tokens: 2 ** 53 - 1, completion_tokens: 2 ** 53 - 1 },
+    { prompt_tokens: 9_007_199_254_740_000, completion_tokens: 5 },
+    { prompt_tokens: 1_000_000_001, completion_tokens: 5 },
+    { prompt_tokens: 5, completion_tokens: 1_000_000_001 },
+    {
+      prompt_tokens: 5,
+      completion_tokens: 600_000_000,
+      total_tokens: 1_200_000_005,
+      completion_tokens_details: { reasoning_tokens: 600_000_000 },
+    },
     { prompt_tokens: Number.NaN, completion_tokens: 5 },
   ])('refuses %j', (report) => {
     expect(readUsage(report)).toBeNull();
   });
 
-  test('takes figures over 2^31', () => {
-    expect(readUsage({ prompt_tokens: 2 ** 40, completion_tokens: 1 })?.inputTokens).toBe(2 ** 40);
+  test('takes figures up to a thousand million', () => {
+    expect(readUsage({ prompt_tokens: 1_000_000_000, completion_tokens: 1_000_000_000 })).toMatchObject({
+      inputTokens: 1_000_000_000,
+      outputTokens: 1_000_000_000,
+    });
   });
 });
