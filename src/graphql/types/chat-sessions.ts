@@ -1,3 +1,4 @@
+import { checkStorable } from '../../chat/text.js';
 import { isIndexableSearch, ownedSessions } from '../../db/queries/owned-sessions.js';
 import { badInput } from '../../errors.js';
 import { builder } from '../builder.js';
@@ -44,9 +45,7 @@ async function searchOf(context: Context, text: string | null | undefined): Prom
   if (search.length > maxSearchLength) {
     throw badInput(`filter.search must not be longer than ${maxSearchLength} characters.`);
   }
-  if (search.includes('\0') || !search.isWellFormed()) {
-    throw badInput('filter.search must be text without U+0000 and without half surrogate pairs.');
-  }
+  checkStorable('filter.search', search);
   if (!(await isIndexableSearch(context.database.pool, search))) {
     throw badInput('filter.search needs at least one word to look for beside words to exclude.');
   }
@@ -79,6 +78,9 @@ builder.queryFields((t) => ({
     },
     complexity: pageComplexity,
     resolve: async (_root, { filter, orderBy, ...args }, context, info) => {
+      if (filter?.model != null) {
+        checkStorable('filter.model', filter.model);
+      }
       const search = await searchOf(context, filter?.search);
       const list = ownedSessions(context.principal, { ...filter, search }, orderBy ?? 'UPDATED_AT_DESC');
       return connectionOf(

@@ -47,6 +47,20 @@ describe('the filter of the list', () => {
   ])('keeps %s', async (_what, filter, expected) => {
     expect(await titles(filter)).toEqual(expected);
   });
+
+  it.each([
+    ['a NUL', 'large\0'],
+    ['nothing but a NUL', '\0'],
+    ['half a surrogate pair', 'large\ud83d'],
+  ])('refuses a model that holds %s', async (_what, model) => {
+    const result = await api.run(
+      who,
+      'query ($filter: ChatSessionFilter) { chatSessions(filter: $filter) { totalCount } }',
+      { filter: { model } },
+    );
+    expect(codesOf(result)).toEqual([{ code: 'BAD_USER_INPUT', path: 'chatSessions' }]);
+    expect(result.errors?.[0]?.message).toMatch(/^filter\.model contains /);
+  });
 });
 
 describe('search', () => {
