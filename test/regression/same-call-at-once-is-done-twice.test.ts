@@ -37,6 +37,30 @@ describe('20 creations with one clientSessionId at once', () => {
     expect(later).toEqual(answers[0]);
   });
 
+  it('count null and left out as the same input, except inside of the budget', async () => {
+    const settings = {
+      title: null,
+      systemPrompt: null,
+      model: null,
+      maxHistory: null,
+      maxStepsPerTurn: null,
+      budget: null,
+      shareBudgetOf: null,
+      temperature: null,
+      maxOutputTokens: null,
+      metadata: null,
+    };
+    const id = await client.createSession({ clientSessionId: 'nulls' });
+    for (const [name, value] of Object.entries(settings)) {
+      expect([name, await client.createSession({ clientSessionId: 'nulls', [name]: value })]).toEqual([name, id]);
+    }
+    expect(await client.createSession({ clientSessionId: 'nulls', ...settings })).toBe(id);
+
+    await client.createSession({ clientSessionId: 'limits', budget: { maxTokens: 5 } });
+    const unlimited = await create({ clientSessionId: 'limits', budget: { maxTokens: 5, maxCostUsd: null } });
+    expect(codesOf(unlimited)).toEqual(['IDEMPOTENCY_KEY_REUSED']);
+  });
+
   it('on two servers give one session, too', async () => {
     const second = await startSecondApp(app);
     try {

@@ -35,6 +35,13 @@ async function readBudget(
 }
 
 /**
+ * What tells a retry from other input. At the top, null and left out mean the same; inside of the budget they do not,
+ * since null is unlimited there.
+ */
+const inputDigest = (input: NewSession): string =>
+  sha256(canonicalJson(Object.fromEntries(Object.entries(input).filter(([, member]) => member != null))));
+
+/**
  * Creates a session with its budget. With a clientSessionId, repeating the call gives the session that is there.
  *
  * @throws ChatError BAD_USER_INPUT, MODEL_PRICE_UNKNOWN, NOT_FOUND (shareBudgetOf), IDEMPOTENCY_KEY_REUSED.
@@ -51,7 +58,7 @@ export async function createSession(
     id: deps.newId(),
     ...principal,
     clientSessionId,
-    inputDigest: sha256(canonicalJson(input)),
+    inputDigest: inputDigest(input),
     title: settings.readTitle(input.title ?? null),
     model: model.id,
     systemPrompt: settings.readSystemPrompt(
