@@ -37,11 +37,21 @@ function requestIdOf(request: IncomingMessage, newId: () => string): string {
   return typeof given === 'string' && requestIdForm.test(given) ? given : newId();
 }
 
+/** Media types know no case and may be followed by blanks, but yoga compares them letter by letter. */
+function mediaType({ headers }: IncomingMessage): { 'content-type'?: string } {
+  const given = headers['content-type'];
+  if (given === undefined) {
+    return {};
+  }
+  const [type = '', ...parameters] = given.split(';');
+  return { 'content-type': [type.trim().toLowerCase(), ...parameters].join(';') };
+}
+
 /** The request for yoga. Who is asked as which host is settled by now, and yoga reads only path and parameters. */
 const toFetchRequest = (graphql: GraphQLServer, request: IncomingMessage, body: Buffer | null): Request =>
   new graphql.fetchAPI.Request(`http://localhost${request.url ?? endpoint}`, {
     method: request.method ?? 'GET',
-    headers: request.headers as Record<string, string>,
+    headers: { ...(request.headers as Record<string, string>), ...mediaType(request) },
     body: body as Buffer<ArrayBuffer> | null,
   });
 
@@ -118,7 +128,14 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
       refuse(request, response, new ChatError('FORBIDDEN', 'This server does not go by that name.'));
     } else if (path === endpoint) {
       if (!isOriginAllowed(request.headers, originRules)) {
-        refuse(request, response, new ChatError('FORBIDDEN', 'Pages of this origin may not call this server.'));
+        refuse(
+          request,
+          response,
+          new ChatError(
+            'FORBIDDEN',
+            'Pages of this origin may not call this server. Its operator can allow it in CORS_ORIGINS.',
+          ),
+        );
         return;
       }
       allowOrigin(request, response);

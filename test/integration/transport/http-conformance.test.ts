@@ -26,6 +26,19 @@ describe('GraphQL over HTTP', () => {
     expect(await notPassed(url, authorized)).toEqual(declined);
   });
 
+  it.each(['APPLICATION/JSON', 'Application/Json; Charset=UTF-8', 'application/json ; charset=utf-8'])(
+    'takes a media type however it is written: %s',
+    async (type) => {
+      const { url } = await useTransport();
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': type, accept: 'APPLICATION/JSON' },
+        body: '{"query":"{ hello }"}',
+      });
+      expect([response.status, await response.json()]).toEqual([200, { data: { hello: expect.any(String) } }]);
+    },
+  );
+
   it('answers a GET for a query that carries the header browsers have to ask for', async () => {
     const { url } = await useTransport();
     const query = encodeURIComponent('query Named($text: String!) { echo(text: $text) }');
