@@ -240,6 +240,13 @@ describe('the embedded Postgres', () => {
       );
     });
 
+    it.each(['/proc/chatsession', '/proc/chatsession/data'])('when no folder can be made there: %s', async (folder) => {
+      dataDir = folder;
+      expect(await complaint()).toBe(
+        `The folder ${folder} cannot be made where it should be: set DATA_DIR to another folder.`,
+      );
+    });
+
     it('when the data is of another version of Postgres', async () => {
       await copyTemplate();
       await writeFile(join(dataDir, 'postgres', 'data', 'PG_VERSION'), '13\n');

@@ -1,4 +1,5 @@
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 
@@ -11,12 +12,37 @@ export interface DataFolder {
 /** @throws EmbeddedPostgresError with a sentence about what is wrong with the folder. */
 export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   try {
-    await mkdir(dataDir, { recursive: true });
+    await makeFolder(dataDir);
     const path = await realpath(dataDir);
     await letOthersThrough(path);
     return { path, lock: await lockFolder(path) };
   } catch (error) {
     throw explain(dataDir, error as NodeJS.ErrnoException);
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder with those above it. The recursive mkdir of Node never comes back from a file system that answers
+ * ENOENT below a folder that is there, as /proc does.
+ */
+async function makeFolder(path: string): Promise<void> {
+  if (await isFolder(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) await makeFolder(parent);
+  try {
+    await mkdir(path);
+  } catch (error) {
+    // Another process may have been faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await isFolder(path))) throw error;
   }
 }
 
@@ -39,6 +65,11 @@ function explain(dataDir: string, error: NodeJS.ErrnoException): Error {
     case 'EROFS':
       return new EmbeddedPostgresError(
         `The folder ${dataDir} is not writable for this server: change its owner, or set DATA_DIR to another folder.`,
+        { cause: error },
+      );
+    case 'ENOENT':
+      return new EmbeddedPostgresError(
+        `The folder ${dataDir} cannot be made where it should be: set DATA_DIR to another folder.`,
         { cause: error },
       );
     case 'ENOSPC':
