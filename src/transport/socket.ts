@@ -1,4 +1,4 @@
-import { CloseCode, type Server } from 'graphql-ws';
+import { CloseCode, MessageType, parseMessage, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../observability/log.js';
 import type { SocketState } from './socket-graphql.js';
@@ -16,6 +16,17 @@ function leftOperation(text: string): string | null {
     return message?.type === 'complete' && typeof message.id === 'string' ? message.id : null;
   } catch {
     return null;
+  }
+}
+
+const serverMessages: readonly MessageType[] = [MessageType.ConnectionAck, MessageType.Next, MessageType.Error];
+
+/** A well-formed message that only servers send. The protocol throws over it, as if the fault were ours. */
+function isOfServer(text: string): boolean {
+  try {
+    return serverMessages.includes(parseMessage(text).type);
+  } catch {
+    return false;
   }
 }
 
@@ -58,6 +69,11 @@ export function serveSocket(
             return;
           }
           receive(text).catch((error: unknown) => {
+            if (isOfServer(text)) {
+              log.debug({ err: error }, 'a client sent a message of a server');
+              socket.close(CloseCode.BadRequest, 'Invalid message received');
+              return;
+            }
             log.error({ err: error }, 'a message of a socket could not be handled');
             socket.close(CloseCode.InternalServerError, 'Internal server error');
           });

@@ -172,6 +172,23 @@ describe('a new WebSocket', () => {
     expect(await socket.closed).toMatchObject({ code });
   });
 
+  it.each([
+    '{"type":"connection_ack"}',
+    '{"type":"next","id":"a","payload":{}}',
+    '{"type":"error","id":"a","payload":[{"message":"no"}]}',
+  ])('is closed over a message that only servers send, which is no fault of ours: %s', async (message) => {
+    for (const isKnown of [true, false]) {
+      const { url, log } = await useTransport();
+      const socket = await rawSocket(url);
+      if (isKnown) {
+        await socket.init();
+      }
+      socket.send(message);
+      expect(await socket.closed).toEqual({ code: 4400, reason: 'Invalid message received' });
+      expect(log.lines().filter(({ level }) => level === 'warn' || level === 'error' || level === 'fatal')).toEqual([]);
+    }
+  });
+
   it('is closed when it uses an id twice at a time', async () => {
     const { url, activity } = await useTransport();
     const socket = await rawSocket(url);
