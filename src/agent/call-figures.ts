@@ -22,6 +22,9 @@ const nothing: TokenUsage = { inputTokens: 0, cachedInputTokens: 0, outputTokens
 /** Failures before which the provider may have worked, and so may bill. */
 const perhapsBilled: ReadonlySet<ErrorCode> = new Set(['PROVIDER_TIMEOUT', 'PROVIDER_BAD_RESPONSE', 'INTERRUPTED']);
 
+/** Clocks jump, and a crashed server may come back after a month: what the column cannot hold is cut to what it can. */
+const milliseconds = (from: Date, to: Date) => Math.min(Math.max(0, to.getTime() - from.getTime()), 2_147_483_647);
+
 /**
  * The ledger's figures for a call. Without a report they are estimated and flagged, never zero, unless the provider
  * refused the call before doing anything.
@@ -36,8 +39,8 @@ export function settleFigures(call: CallFacts, request: ModelRequest, model: Mod
     ...usage,
     estimated,
     costUsd: model.prices ? costUsd(usage, model.prices).toFixed(12) : '0',
-    latencyMs: Math.max(0, now.getTime() - call.startedAt.getTime()),
-    timeToFirstTokenMs: call.firstTokenAt ? Math.max(0, call.firstTokenAt.getTime() - call.startedAt.getTime()) : null,
+    latencyMs: milliseconds(call.startedAt, now),
+    timeToFirstTokenMs: call.firstTokenAt && milliseconds(call.startedAt, call.firstTokenAt),
     errorCode: call.error?.code ?? null,
     errorRetryable: call.error?.retryable ?? null,
   };

@@ -1,3 +1,4 @@
+import { type LayoutEntry, withText } from '../events/layout.js';
 import type { TurnLog } from '../events/turn-log.js';
 
 /** Longest time that streamed text stays in memory alone. Below a second, so that a crash loses at most that. */
@@ -5,21 +6,21 @@ const flushAfterMs = 750;
 
 export interface StoredReply {
   readonly messageId: string;
-  readonly content: string;
-  readonly stored: boolean;
+  /** Null while it says nothing. */
+  readonly content: string | null;
+  readonly layout: readonly LayoutEntry[];
 }
 
 /**
- * Writes one assistant message as it streams in: into the turn's log at once, into the database at least once a
- * second. Flushes never overlap, and one that fails is made up for by the next.
+ * Writes one assistant message as it streams in: into the turn's log at once, with the thinking before it, into the
+ * database at least once a second. Flushes never overlap, and one that fails is made up for by the next.
  */
 export class ReplyWriter {
   readonly #store: (reply: StoredReply) => Promise<void>;
   readonly #onError: (error: unknown) => void;
   #content = '';
   #thinking = '';
-  #stored = false;
-  #storedLength = 0;
+  #storedSequence = 0;
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> = Promise.resolve();
 
@@ -46,20 +47,21 @@ export class ReplyWriter {
     return this.#content.trim() !== '';
   }
 
-  /** True when the message is in the database already, perhaps shorter than it is now. */
-  get stored(): boolean {
-    return this.#stored;
-  }
-
   text(delta: string): void {
     this.#content += delta;
     this.log.append({ type: 'TextDelta', step: this.step, messageId: this.messageId, delta });
-    this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs);
+    this.#flushSoon();
   }
 
   thought(delta: string): void {
     this.#thinking += delta;
     this.log.append({ type: 'ThinkingDelta', step: this.step, delta });
+    this.#flushSoon();
+  }
+
+  /** A layout as it is stored: while the message is not, its text stands in the layout itself. */
+  layoutOf(layout: readonly LayoutEntry[]): readonly LayoutEntry[] {
+    return this.saysSomething ? layout : withText(layout, this.messageId, this.#content);
   }
 
   /** Stores what has come in so far. Never rejects: the text stays here and the next flush takes it along. */
@@ -75,6 +77,10 @@ export class ReplyWriter {
     this.#cancelTimer();
   }
 
+  #flushSoon(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs);
+  }
+
   #cancelTimer(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -82,15 +88,18 @@ export class ReplyWriter {
 
   async #storeNow(): Promise<void> {
     this.#cancelTimer();
-    const content = this.#content;
-    if (content.length === this.#storedLength || !this.saysSomething) return;
+    const { sequence } = this.log;
+    if (sequence === this.#storedSequence || (this.#content === '' && this.#thinking === '')) return;
     try {
-      await this.#store({ messageId: this.messageId, content, stored: this.#stored });
-      this.#stored = true;
-      this.#storedLength = content.length;
+      await this.#store({
+        messageId: this.messageId,
+        content: this.saysSomething ? this.#content : null,
+        layout: this.layoutOf(this.log.layout),
+      });
+      this.#storedSequence = sequence;
     } catch (error) {
       this.#onError(error);
-      this.#timer ??= setTimeout(() => void this.flush(), flushAfterMs);
+      this.#flushSoon();
     }
   }
 }

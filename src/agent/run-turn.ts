@@ -92,10 +92,10 @@ function conclude(
       epoch: turn.accepted.epoch,
       ...outcome,
       reply: writer?.saysSomething
-        ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step, stored: writer.stored }
+        ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step }
         : null,
       call,
-      layout: turn.log.layoutWith(events, at),
+      layout: writer?.layoutOf(turn.log.layoutWith(events, at)) ?? turn.log.layoutWith(events, at),
       traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),
     },
     events,
@@ -124,7 +124,8 @@ export async function runTurn(deps: AgentDependencies, turn: RunningTurn): Promi
     writer = new ReplyWriter(turn.log, deps.newId(), step, {
       async store(reply) {
         const { turnId, epoch } = accepted;
-        if (!(await flushReply(deps.db, { turnId, epoch, step, layout: turn.log.layout, ...reply }))) turn.onLost();
+        const isOwn = await flushReply(deps.db, { turnId, epoch, step, ...reply });
+        if (!isOwn) turn.onLost();
       },
       onError: (error) =>
         deps.log.warn({ turnId: accepted.turnId, err: error }, 'streamed text could not be stored yet'),

@@ -13,6 +13,8 @@ export type LayoutEntry =
       readonly step: number;
       readonly messageId: string;
       readonly length: number;
+      /** Only when the message itself is not stored, because it says nothing. */
+      readonly text?: string;
     }
   | { readonly type: 'thinking'; readonly at: number; readonly step: number; readonly text: string }
   | {
@@ -59,4 +61,15 @@ export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: num
     default:
       layout.push({ type: 'end', at });
   }
+}
+
+/** The layout with the text of a message that is not stored written into it, so that it can be told again all the same. */
+export function withText(layout: readonly LayoutEntry[], messageId: string, content: string): readonly LayoutEntry[] {
+  let from = 0;
+  return layout.map((entry) => {
+    if (entry.type !== 'text' || entry.messageId !== messageId) return entry;
+    const text = content.slice(from, from + entry.length);
+    from += entry.length;
+    return { ...entry, text };
+  });
 }

@@ -8,6 +8,8 @@ export interface StoredTurn {
   readonly id: string;
   readonly sessionId: string;
   readonly number: number;
+  /** Rises with every owner; a position under an older one means nothing under this one. */
+  readonly epoch: number;
   readonly status: 'QUEUED' | 'RUNNING' | 'AWAITING_INPUT' | 'COMPLETED' | 'FAILED' | 'STOPPED';
   readonly errorCode: ErrorCode | null;
   readonly errorRetryable: boolean | null;
@@ -32,7 +34,7 @@ function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number 
         break;
       case 'text': {
         const from = read.get(entry.messageId) ?? 0;
-        const delta = (turn.texts.get(entry.messageId) ?? '').slice(from, from + entry.length);
+        const delta = entry.text ?? (turn.texts.get(entry.messageId) ?? '').slice(from, from + entry.length);
         read.set(entry.messageId, from + entry.length);
         yield { body: { type: 'TextDelta', step: entry.step, messageId: entry.messageId, delta }, at: entry.at };
         break;
@@ -71,7 +73,7 @@ export function replay(turn: StoredTurn, after: number): TurnEvent[] {
       sessionId: turn.sessionId,
       turnId: turn.id,
       sequence,
-      cursor: encodeCursor(turn.number, sequence, turn.id),
+      cursor: encodeCursor({ number: turn.number, epoch: turn.epoch, turnId: turn.id }, sequence),
       at: new Date(at),
     });
   }

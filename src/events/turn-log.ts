@@ -1,13 +1,15 @@
-import { encodeCursor } from './cursor.js';
+import { type EventSource, encodeCursor } from './cursor.js';
 import type { TurnEvent, TurnEventBody } from './event.js';
 import { extendLayout, type LayoutEntry, sequenceLength } from './layout.js';
 
 /** Which turn a log belongs to. */
-export interface LoggedTurn {
+export interface LoggedTurn extends EventSource {
   readonly sessionId: string;
-  readonly turnId: string;
-  readonly number: number;
 }
+
+/** Whether an event ends its turn. */
+export const isTerminal = ({ type }: TurnEventBody) =>
+  type === 'TurnCompleted' || type === 'TurnFailed' || type === 'TurnStopped';
 
 /**
  * The events of one running turn, in memory, each kept once however many follow it. Followers are cursors: they hold a
@@ -57,18 +59,18 @@ export class TurnLog {
     if (this.#ended) return;
     const length = sequenceLength(body);
     if (length === 0) return;
-    const { sessionId, turnId, number } = this.turn;
+    const { sessionId, turnId } = this.turn;
     this.#sequence += length;
     this.#events.push({
       ...body,
       sessionId,
       turnId,
       sequence: this.#sequence,
-      cursor: encodeCursor(number, this.#sequence, turnId),
+      cursor: encodeCursor(this.turn, this.#sequence),
       at,
     });
     extendLayout(this.#layout, body, at.getTime());
-    this.#ended = body.type === 'TurnCompleted' || body.type === 'TurnFailed' || body.type === 'TurnStopped';
+    this.#ended = isTerminal(body);
     this.#wake();
   }
 

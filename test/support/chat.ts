@@ -1,7 +1,11 @@
+import type { Principal } from '../../src/auth/principal.js';
 import { type Chat, createChat } from '../../src/chat/chat.js';
 import type { ChatDependencies } from '../../src/chat/dependencies.js';
+import type { NewSession } from '../../src/chat/service.js';
 import { loadConfig } from '../../src/config.js';
 import { type Database, openDatabase } from '../../src/db/database.js';
+import { ChatError } from '../../src/errors.js';
+import type { TurnEvent } from '../../src/events/event.js';
 import { newId } from '../../src/ids.js';
 import { createModelCatalog } from '../../src/model/catalog.js';
 import { createOpenAiModel } from '../../src/model/openai.js';
@@ -14,16 +18,36 @@ export interface TestChat {
   readonly chat: Chat;
   readonly database: Database;
   readonly provider: ScriptedProvider;
+  readonly caller: Principal;
+  createSession(input?: NewSession): Promise<string>;
+  /** Rows of a query, to look behind the domain. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads from a row is its own business.
+  rows(sql: string, ...values: unknown[]): Promise<any[]>;
   /** Another process on the same database, as far as the domain can tell. */
   another(overrides?: Partial<ChatDependencies>): Chat;
   close(): Promise<void>;
 }
 
-const caller = { owner: 'ada', tenant: '' };
+const caller: Principal = { owner: 'ada', tenant: '' };
 
-export async function startTestChat(
-  env: Readonly<Record<string, string>> = {},
-): Promise<TestChat & { caller: typeof caller }> {
+export async function readAll(events: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
+  const all: TurnEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** The code with which a call is refused; OK when it is not. */
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof ChatError) return error.code;
+    throw error;
+  }
+  return 'OK';
+}
+
+export async function startTestChat(env: Readonly<Record<string, string>> = {}): Promise<TestChat> {
   const testDatabase = await createTestDatabase();
   const provider = await startProvider();
   const config = loadConfig({
@@ -72,6 +96,8 @@ export async function startTestChat(
     provider,
     another,
     caller,
+    createSession: async (input = {}) => (await chat.service.createSession(caller, input)).id,
+    rows: async (sql, ...values) => (await database.pool.query(sql, values)).rows,
     async close() {
       await Promise.all(chats.map((one) => one.close(0)));
       await provider.close();

@@ -4,7 +4,7 @@ import { runTurn } from '../../agent/run-turn.js';
 import type { AcceptedTurn } from '../../db/queries/accept-turn.js';
 import { loadTurn } from '../../db/queries/load-turn.js';
 import { replay } from '../../events/replay.js';
-import { TurnLog } from '../../events/turn-log.js';
+import { isTerminal, TurnLog } from '../../events/turn-log.js';
 import type { ChatDependencies } from '../dependencies.js';
 import type { LiveTurn, LiveTurns, TurnOutcome } from './live-turns.js';
 import { settle } from './settle.js';
@@ -13,11 +13,22 @@ type Dependencies = ChatDependencies & { readonly live: LiveTurns };
 
 const interrupted = { code: 'INTERRUPTED', retryable: true } as const;
 
-/** Tells the followers of a turn that ended elsewhere how it did; at any rate that it ended. */
-async function tellForeignEnd(deps: Dependencies, accepted: AcceptedTurn, log: TurnLog): Promise<void> {
-  const turn = await loadTurn(deps.database.pool, accepted.turnId, accepted).catch(() => null);
-  if (turn) for (const event of replay(turn, log.sequence)) log.append(event, event.at);
+/**
+ * Tells the followers of a turn whose end this process did not store, or does not know to have stored, how it ended; at
+ * any rate that it ended. The database knows: an answer of it may have been lost on the way.
+ */
+async function tellStoredEnd(deps: Dependencies, accepted: AcceptedTurn, log: TurnLog): Promise<TurnOutcome> {
+  const { turnId } = accepted;
+  const turn = await loadTurn(deps.database.pool, turnId, accepted).catch(() => null);
+  // Under another owner the numbers mean something else, and only the end itself can be told.
+  const isOwn = turn?.epoch === accepted.epoch;
+  for (const event of turn ? replay(turn, isOwn ? log.sequence : 0) : []) {
+    if (isOwn || isTerminal(event)) log.append(event, event.at);
+  }
+  const isStored = log.ended;
   log.append({ type: 'TurnFailed', ...interrupted });
+  if (!isStored || !turn) return { turnId, error: interrupted };
+  return { turnId, error: turn.errorCode && { code: turn.errorCode, retryable: turn.errorRetryable ?? false } };
 }
 
 async function runToEnd(
@@ -56,14 +67,13 @@ async function runToEnd(
     if (error instanceof OwnershipLost) deps.log.warn({ turnId }, 'turn was taken over by another process');
     else deps.log.error({ turnId, err: error }, 'end of turn could not be stored');
   }
-  await tellForeignEnd(deps, accepted, log);
-  return { turnId, error: interrupted };
+  return tellStoredEnd(deps, accepted, log);
 }
 
 /** Runs an accepted turn in this process. From here on its end is stored and told, whatever happens. */
 export function executeTurn(deps: Dependencies, accepted: AcceptedTurn): LiveTurn {
   const { sessionId, turnId, number, epoch } = accepted;
-  const log = new TurnLog({ sessionId, turnId, number }, deps.now);
+  const log = new TurnLog({ sessionId, turnId, number, epoch }, deps.now);
   const abort = new AbortController();
   let writer: ReplyWriter | null = null;
   log.append({ type: 'TurnStarted' }, accepted.startedAt);

@@ -21,7 +21,8 @@ function readAfter(turn: StoredTurn, after: string | null): number {
   if (position.turnMark !== turnMark(turn.id)) {
     throw badInput('after is a cursor of another turn: leave it out to get this turn from its start.');
   }
-  return position.sequence;
+  // What the owner before this one told and did not store is lost, and its numbers with it: the turn is told anew.
+  return position.epoch === turn.epoch ? position.sequence : 0;
 }
 
 /**

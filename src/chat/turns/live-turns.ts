@@ -27,20 +27,27 @@ export interface LiveTurn {
 export class LiveTurns {
   readonly #byId = new Map<string, LiveTurn>();
   readonly #bySession = new Map<string, Set<LiveTurn>>();
-  readonly #expected = new Set<string>();
+  /** Turns about to be accepted, each with the reason to end it at once, if there is one by now. */
+  readonly #expected = new Map<string, Error | null>();
 
   /** Announces a turn that is about to be accepted, until it is added or `unexpect`ed. */
   expect(turnId: string): void {
-    this.#expected.add(turnId);
+    this.#expected.set(turnId, null);
   }
 
   unexpect(turnId: string): void {
     this.#expected.delete(turnId);
   }
 
+  /** Ends a turn that runs here, or that is about to. */
+  abort(turnId: string, reason: Error): void {
+    this.#byId.get(turnId)?.abort.abort(reason);
+    if (this.#expected.has(turnId)) this.#expected.set(turnId, reason);
+  }
+
   /** Every turn that this process runs or may be about to run: none of them is abandoned, however late it is. */
   ids(): readonly string[] {
-    return [...this.#byId.keys(), ...this.#expected];
+    return [...this.#byId.keys(), ...this.#expected.keys()];
   }
 
   get(turnId: string): LiveTurn | undefined {
@@ -61,6 +68,8 @@ export class LiveTurns {
     const turns = this.#bySession.get(turn.sessionId);
     if (turns) turns.add(turn);
     else this.#bySession.set(turn.sessionId, new Set([turn]));
+    const reason = this.#expected.get(turn.turnId);
+    if (reason) turn.abort.abort(reason);
   }
 
   remove(turn: LiveTurn): void {

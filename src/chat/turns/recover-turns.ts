@@ -73,7 +73,7 @@ async function endAbandoned(deps: Dependencies, turn: AbandonedTurn): Promise<vo
     turnId: turn.turnId,
     epoch: turn.epoch,
     ...outcome,
-    reply: turn.reply && { ...turn.reply, status: replyStatus, stored: true },
+    reply: turn.reply && { ...turn.reply, status: replyStatus },
     call,
     layout: [...turn.layout, { type: 'end', at: deps.now().getTime() }] as const,
     traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),

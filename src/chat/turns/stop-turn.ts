@@ -21,12 +21,8 @@ export async function stopTurn(
   const turnId = await requestStop(deps.database.pool, { sessionId, ...principal });
   if (turnId === undefined) throw new ChatError('NOT_FOUND');
   if (turnId === null) return null;
-  const live = deps.live.get(turnId);
-  if (live) {
-    live.abort.abort(new StopRequested());
-    await live.settled;
-  } else {
-    await awaitEnd(turnId, await followTurn(deps, principal, turnId, null));
-  }
+  deps.live.abort(turnId, new StopRequested());
+  const settled = deps.live.get(turnId)?.settled;
+  await (settled ?? awaitEnd(turnId, await followTurn(deps, principal, turnId, null)));
   return { turnId };
 }

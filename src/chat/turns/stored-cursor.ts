@@ -11,15 +11,6 @@ const finished: Result = { done: true, value: undefined };
 const isEnded = (turn: StoredTurn) => turn.layout.at(-1)?.type === 'end';
 
 /**
- * What lies after a position. A turn that has ended before it is from a run whose last words were told but lost: it is
- * told anew, so that its reader learns of the end.
- */
-function eventsAfter(turn: StoredTurn, after: number): TurnEvent[] {
-  const isUnreached = isEnded(turn) && after > 0 && replay(turn, after - 1).length === 0;
-  return replay(turn, isUnreached ? 0 : after);
-}
-
-/**
  * Follows a turn by what is stored of it: at once for one that has ended, by asking again for one that runs in another
  * process. Should the turn turn out to run here, its log takes over where this cursor stands. `return` ends a waiting
  * `next` at once, whatever that waits for.
@@ -45,7 +36,7 @@ export class StoredCursor implements AsyncIterableIterator<TurnEvent, undefined,
     this.#load = load;
     this.#findLog = findLog;
     this.#turn = turn;
-    this.#pending = eventsAfter(turn, after);
+    this.#pending = replay(turn, after);
     this.#after = after;
   }
 
@@ -91,8 +82,11 @@ export class StoredCursor implements AsyncIterableIterator<TurnEvent, undefined,
     this.#fresh = false;
     if (this.#closed) return;
     // A turn that is gone was deleted with its session: there is nothing more to tell.
-    this.#turn = await this.#load();
-    this.#pending = this.#turn ? eventsAfter(this.#turn, this.#after) : [];
+    const turn = await this.#load();
+    // Under another owner the numbers start over, and so does the telling.
+    if (turn?.epoch !== this.#turn?.epoch) this.#after = 0;
+    this.#turn = turn;
+    this.#pending = turn ? replay(turn, this.#after) : [];
   }
 
   #sleep(): Promise<void> {

@@ -4,7 +4,7 @@ import type { StoredTurn } from '../../events/replay.js';
 import type { Queryable } from './queryable.js';
 
 const text = `
-SELECT t.id, t.session_id, t.number, t.status, t.error_code, t.error_retryable, t.event_layout,
+SELECT t.id, t.session_id, t.number, t.lease_epoch, t.status, t.error_code, t.error_retryable, t.event_layout,
        coalesce((SELECT json_agg(json_build_array(m.id, m.content)) FROM messages m
                  WHERE m.turn_id = t.id AND m.role = 'ASSISTANT'), '[]') AS texts
 FROM turns t JOIN chat_sessions s ON s.id = t.session_id
@@ -14,6 +14,7 @@ interface Row {
   id: string;
   session_id: string;
   number: number;
+  lease_epoch: number;
   status: StoredTurn['status'];
   error_code: ErrorCode | null;
   error_retryable: boolean | null;
@@ -38,6 +39,7 @@ export async function loadTurn(
     id: row.id,
     sessionId: row.session_id,
     number: row.number,
+    epoch: row.lease_epoch,
     status: row.status,
     errorCode: row.error_code,
     errorRetryable: row.error_retryable,

@@ -11,13 +11,12 @@ export interface TurnEnd {
   readonly finishReason: 'STOP' | 'LENGTH' | 'CONTENT_FILTER' | 'STOPPED' | 'ERROR';
   readonly errorCode: ErrorCode | null;
   readonly errorRetryable: boolean | null;
-  /** The last assistant message; null when the model wrote nothing. `stored` when a flush has inserted it already. */
+  /** The last assistant message; null when the model wrote nothing. A flush may have inserted it already. */
   readonly reply: {
     readonly messageId: string;
     readonly content: string;
     readonly status: 'COMPLETE' | 'PARTIAL';
     readonly step: number;
-    readonly stored: boolean;
   } | null;
   readonly call: SettledCall | null;
   readonly layout: readonly LayoutEntry[];
@@ -37,19 +36,24 @@ WITH turn AS (
 ), session AS (
   UPDATE chat_sessions s
   SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(),
-      message_count = message_count + $21::int, last_message_sequence = last_message_sequence + $21::int,
-      last_trace_sequence = last_trace_sequence + cardinality($25::uuid[])
-  FROM turn WHERE s.id = turn.session_id
+      message_count = message_count + added.n, last_message_sequence = last_message_sequence + added.n,
+      last_trace_sequence = last_trace_sequence + cardinality($24::uuid[])
+  FROM turn, (SELECT CASE WHEN $19::uuid IS NULL OR EXISTS (SELECT FROM messages WHERE id = $19::uuid) THEN 0 ELSE 1 END AS n) AS added
+  WHERE s.id = turn.session_id
   RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence
 ), ${bookCall}, reply AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
-  SELECT $19::uuid, id, $13, last_message_sequence, 'ASSISTANT', $22::message_status, $23, $24::int
+  SELECT $19::uuid, id, $13, last_message_sequence, 'ASSISTANT', $21::message_status, $22, $23::int
   FROM session WHERE $19::uuid IS NOT NULL
   ON CONFLICT (id) DO UPDATE SET content = excluded.content, status = excluded.status, updated_at = now()
+), unsent AS (
+  -- Rows whose writing was not acknowledged, so their requests were never made.
+  UPDATE model_calls SET status = 'FAILED', error_code = 'UNAVAILABLE', error_retryable = true, settled_at = now()
+  FROM session WHERE turn_id = $13 AND model_calls.status = 'PENDING' AND model_calls.id IS DISTINCT FROM $1::uuid
 ), trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
-  SELECT t.id, session.id, $13, session.last_trace_sequence - cardinality($25::uuid[]) + t.position, t.type, t.data
-  FROM session, unnest($25::uuid[], $26::trace_event_type[], $27::jsonb[]) WITH ORDINALITY AS t(id, type, data, position)
+  SELECT t.id, session.id, $13, session.last_trace_sequence - cardinality($24::uuid[]) + t.position, t.type, t.data
+  FROM session, unnest($24::uuid[], $25::trace_event_type[], $26::jsonb[]) WITH ORDINALITY AS t(id, type, data, position)
 )
 SELECT 1 FROM session`;
 
@@ -69,7 +73,6 @@ export async function settleTurn(db: Queryable, end: TurnEnd): Promise<boolean> 
       end.errorRetryable,
       reply?.messageId ?? null,
       JSON.stringify(end.layout),
-      reply && !reply.stored ? 1 : 0,
       reply?.status ?? null,
       reply?.content ?? null,
       reply?.step ?? null,

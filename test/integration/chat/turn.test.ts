@@ -1,44 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ChatError } from '../../../src/errors.js';
 import type { TurnEvent } from '../../../src/events/event.js';
-import { startTestChat } from '../../support/chat.js';
+import { codeOf, readAll, startTestChat, type TestChat } from '../../support/chat.js';
 import * as script from '../../support/script.js';
 
-let test: Awaited<ReturnType<typeof startTestChat>>;
+let test: TestChat;
 beforeAll(async () => {
   test = await startTestChat();
 });
 afterAll(() => test.close());
 
-const newSession = async (input = {}) => (await test.chat.service.createSession(test.caller, input)).id;
-const rows = async (sql: string, ...values: unknown[]) => (await test.database.pool.query(sql, values)).rows;
-
-async function codeOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof ChatError) return error.code;
-    throw error;
-  }
-  return 'OK';
-}
-
-async function readAll(events: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
-  const all: TurnEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
 describe('a turn in the database', () => {
   it('leaves message, reply, ledger, sums and trace that agree', async () => {
-    const sessionId = await newSession();
+    const sessionId = await test.createSession();
     const { service } = test.chat;
     test.provider.enqueue(
       script.reply('Hello, Ada.', { usage: { prompt: 2006, cached: 1920, completion: 300, reasoning: 261 } }),
     );
     const { turnId } = await service.send(test.caller, { sessionId, message: 'hello' });
     expect(
-      await rows(
+      await test.rows(
         'SELECT role, status, content, sequence FROM messages WHERE session_id = $1 ORDER BY sequence',
         sessionId,
       ),
@@ -53,14 +33,14 @@ describe('a turn in the database', () => {
       reasoning_tokens: '261',
       usage_estimated: false,
     };
-    expect(await rows('SELECT *, cost_usd::text AS cost FROM turns WHERE id = $1', turnId)).toMatchObject([
+    expect(await test.rows('SELECT *, cost_usd::text AS cost FROM turns WHERE id = $1', turnId)).toMatchObject([
       { ...sums, cost: '0.005615000000', status: 'COMPLETED', finish_reason: 'STOP', lease_owner: null },
     ]);
-    expect(await rows('SELECT *, cost_usd::text AS cost FROM model_calls WHERE turn_id = $1', turnId)).toMatchObject([
-      { ...sums, cost: '0.005615000000', status: 'SUCCEEDED', owner: 'ada', step: 1, attempt: 1 },
-    ]);
     expect(
-      await rows('SELECT *, total_cost_usd::text AS cost FROM chat_sessions WHERE id = $1', sessionId),
+      await test.rows('SELECT *, cost_usd::text AS cost FROM model_calls WHERE turn_id = $1', turnId),
+    ).toMatchObject([{ ...sums, cost: '0.005615000000', status: 'SUCCEEDED', owner: 'ada', step: 1, attempt: 1 }]);
+    expect(
+      await test.rows('SELECT *, total_cost_usd::text AS cost FROM chat_sessions WHERE id = $1', sessionId),
     ).toMatchObject([
       {
         ...sums,
@@ -72,13 +52,13 @@ describe('a turn in the database', () => {
       },
     ]);
     expect(
-      await rows(
+      await test.rows(
         'SELECT spent_cost_usd::text, spent_tokens FROM budgets b JOIN chat_sessions s ON s.budget_id = b.id WHERE s.id = $1',
         sessionId,
       ),
     ).toEqual([{ spent_cost_usd: '0.005615000000', spent_tokens: '2306' }]);
     expect(
-      await rows('SELECT sequence, type FROM trace_events WHERE session_id = $1 ORDER BY sequence', sessionId),
+      await test.rows('SELECT sequence, type FROM trace_events WHERE session_id = $1 ORDER BY sequence', sessionId),
     ).toEqual([
       { sequence: 1, type: 'TURN_STARTED' },
       { sequence: 2, type: 'MODEL_CALL' },
@@ -87,8 +67,8 @@ describe('a turn in the database', () => {
   });
 
   it('takes four statements when it is plain', async () => {
-    const sessionId = await newSession();
-    const before = await rows('SELECT 1');
+    const sessionId = await test.createSession();
+    const before = await test.rows('SELECT 1');
     expect(before).toHaveLength(1);
     const original = test.database.pool.query;
     const statements: string[] = [];
@@ -105,7 +85,7 @@ describe('a turn in the database', () => {
   });
 
   it('replays from storage what it told live', async () => {
-    const sessionId = await newSession();
+    const sessionId = await test.createSession();
     const { service } = test.chat;
     test.provider.enqueue([
       script.thinking('Hm. '),
@@ -127,7 +107,7 @@ describe('a turn in the database', () => {
   });
 
   it('keeps what was streamed of a reply that is stopped, books an estimate, and stores no empty reply', async () => {
-    const sessionId = await newSession();
+    const sessionId = await test.createSession();
     const { service } = test.chat;
     const gate = script.gate();
     test.provider.enqueue([script.text('partial words'), script.pause(gate), script.text(' never seen')]);
@@ -136,10 +116,14 @@ describe('a turn in the database', () => {
     for await (const event of events) if (event.type === 'TextDelta') break;
     const stopped = await service.stop(test.caller, sessionId);
     expect(
-      await rows('SELECT status, content FROM messages WHERE session_id = $1 AND role = $2', sessionId, 'ASSISTANT'),
+      await test.rows(
+        'SELECT status, content FROM messages WHERE session_id = $1 AND role = $2',
+        sessionId,
+        'ASSISTANT',
+      ),
     ).toEqual([{ status: 'PARTIAL', content: 'partial words' }]);
     expect(
-      await rows(
+      await test.rows(
         'SELECT status, usage_estimated, output_tokens > 0 AS output, input_tokens > 0 AS input FROM model_calls WHERE turn_id = $1',
         stopped?.turnId,
       ),
@@ -152,7 +136,7 @@ describe('a turn in the database', () => {
     await test.provider.request(silent);
     await service.stop(test.caller, sessionId);
     await sending;
-    expect(await rows('SELECT content FROM messages WHERE session_id = $1 ORDER BY sequence', sessionId)).toEqual([
+    expect(await test.rows('SELECT content FROM messages WHERE session_id = $1 ORDER BY sequence', sessionId)).toEqual([
       { content: 'go on' },
       { content: 'partial words' },
       { content: 'and again' },
@@ -161,7 +145,7 @@ describe('a turn in the database', () => {
   });
 
   it('refuses a second turn, then finds the same one again by its key', async () => {
-    const sessionId = await newSession();
+    const sessionId = await test.createSession();
     const { service } = test.chat;
     const gate = script.gate();
     test.provider.enqueue([
@@ -185,7 +169,7 @@ describe('a turn in the database', () => {
   });
 
   it('trims by whole groups and keeps the record of its turns', async () => {
-    const sessionId = await newSession({ maxHistory: 3 });
+    const sessionId = await test.createSession({ maxHistory: 3 });
     const { service } = test.chat;
     await service.seedHistory(test.caller, sessionId, [
       { role: 'USER', content: 'weather?' },
@@ -194,18 +178,21 @@ describe('a turn in the database', () => {
       { role: 'ASSISTANT', content: 'It is 12.' },
     ]);
     const retained = () =>
-      rows('SELECT content FROM messages WHERE session_id = $1 AND trimmed_at IS NULL ORDER BY sequence', sessionId);
+      test.rows(
+        'SELECT content FROM messages WHERE session_id = $1 AND trimmed_at IS NULL ORDER BY sequence',
+        sessionId,
+      );
     expect((await retained()).map((row) => row.content)).toEqual(['', '12', 'It is 12.']);
     await service.send(test.caller, { sessionId, message: 'thanks' });
     expect((await retained()).map((row) => row.content)).toEqual(['It is 12.', 'thanks', 'echo: thanks']);
-    expect(await rows('SELECT message_count FROM chat_sessions WHERE id = $1', sessionId)).toEqual([
+    expect(await test.rows('SELECT message_count FROM chat_sessions WHERE id = $1', sessionId)).toEqual([
       { message_count: 3 },
     ]);
     expect(test.provider.violations).toEqual([]);
   });
 
   it('deletes a session with everything but its ledger', async () => {
-    const sessionId = await newSession();
+    const sessionId = await test.createSession();
     const { service } = test.chat;
     const { turnId } = await service.send(test.caller, {
       sessionId,
@@ -213,83 +200,24 @@ describe('a turn in the database', () => {
       images: ['https://example.com/a.png'],
     });
     await service.deleteSession(test.caller, sessionId);
-    expect(await rows('SELECT 1 FROM messages WHERE session_id = $1', sessionId)).toEqual([]);
-    expect(await rows('SELECT session_id, turn_id, owner, status FROM model_calls WHERE session_id IS NULL')).toEqual([
-      { session_id: null, turn_id: null, owner: 'ada', status: 'SUCCEEDED' },
-    ]);
+    expect(await test.rows('SELECT 1 FROM messages WHERE session_id = $1', sessionId)).toEqual([]);
+    expect(
+      await test.rows('SELECT session_id, turn_id, owner, status FROM model_calls WHERE session_id IS NULL'),
+    ).toEqual([{ session_id: null, turn_id: null, owner: 'ada', status: 'SUCCEEDED' }]);
     expect(await codeOf(service.turnEvents(test.caller, turnId))).toBe('NOT_FOUND');
     expect(
-      await rows(
+      await test.rows(
         'SELECT count(*)::int AS n FROM budgets b WHERE NOT EXISTS (SELECT FROM chat_sessions s WHERE s.budget_id = b.id)',
       ),
     ).toEqual([{ n: 0 }]);
   });
 
-  it('ends a turn whose process is gone as interrupted, once, with its text and an estimate', async () => {
-    const sessionId = await newSession();
+  it('tells a blank reply again as it was told, though no message is kept of it', async () => {
+    const sessionId = await test.createSession();
     const { service } = test.chat;
-    const gate = script.gate();
-    test.provider.enqueue([script.text('half a rep'), script.pause(gate)]);
-    const events = await service.stream(test.caller, { sessionId, message: 'long' });
-    await gate.reached;
-    for await (const event of events) if (event.type === 'TextDelta') break;
-    await service.flush(sessionId);
-    await rows("UPDATE turns SET lease_expires_at = now() - interval '1 hour' WHERE session_id = $1", sessionId);
-    await Promise.all([test.another().start(), test.another().start()]);
-    gate.open();
-    expect(await rows('SELECT status, error_code, lease_epoch FROM turns WHERE session_id = $1', sessionId)).toEqual([
-      { status: 'FAILED', error_code: 'INTERRUPTED', lease_epoch: 2 },
-    ]);
-    expect(
-      await rows('SELECT status, content FROM messages WHERE session_id = $1 AND role = $2', sessionId, 'ASSISTANT'),
-    ).toEqual([{ status: 'PARTIAL', content: 'half a rep' }]);
-    expect(
-      await rows(
-        'SELECT status, usage_estimated, output_tokens > 0 AS output FROM model_calls WHERE session_id = $1',
-        sessionId,
-      ),
-    ).toEqual([{ status: 'FAILED', usage_estimated: true, output: true }]);
-    await service.send(test.caller, { sessionId, message: 'again' });
-    expect(test.provider.violations).toEqual([]);
-  });
-
-  it('is not taken for abandoned by its own process when the answer to its acceptance comes late', async () => {
-    const sessionId = await newSession();
-    const late = script.gate();
-    const pool = Object.create(test.database.pool, {
-      query: {
-        value: async (config: { name?: string }, ...rest: unknown[]) => {
-          const result = await (test.database.pool.query as (...args: unknown[]) => Promise<unknown>)(config, ...rest);
-          if (config.name === 'accept-turn') {
-            late.markReached();
-            await late.opened;
-          }
-          return result;
-        },
-      },
-    });
-    const slow = test.another({ database: { ...test.database, pool } });
-    const sending = slow.service.send(test.caller, { sessionId, message: 'patience' });
-    await late.reached;
-    await rows("UPDATE turns SET lease_expires_at = now() - interval '1 hour' WHERE session_id = $1", sessionId);
-    await slow.start();
-    late.open();
-    await sending;
-    expect(await rows('SELECT status, lease_epoch FROM turns WHERE session_id = $1', sessionId)).toEqual([
-      { status: 'COMPLETED', lease_epoch: 1 },
-    ]);
-  });
-
-  it('shows its start to a follower in another process before the model has said a word', async () => {
-    const sessionId = await newSession();
-    const count = test.provider.requests.length;
-    test.provider.enqueue([script.silence()]);
-    const live = await test.chat.service.stream(test.caller, { sessionId, message: 'anybody?' });
-    const started = (await live.next()).value;
-    await test.provider.request(count);
-    const elsewhere = await test.another().service.turnEvents(test.caller, started?.turnId ?? '');
-    expect((await elsewhere.next()).value).toEqual(started);
-    await elsewhere.return?.();
-    await test.chat.service.stop(test.caller, sessionId);
+    test.provider.enqueue([script.text(' \n '), script.finish('stop'), script.usage({ prompt: 1, completion: 1 })]);
+    const live = await readAll(await service.stream(test.caller, { sessionId, message: 'say nothing' }));
+    const stored = await readAll(await service.turnEvents(test.caller, live[0]?.turnId ?? ''));
+    expect(stored).toEqual(live);
   });
 });

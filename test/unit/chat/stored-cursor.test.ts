@@ -10,6 +10,7 @@ const failedTurn: StoredTurn = {
   id: '0190a1b2-0000-7000-8000-000000000001',
   sessionId: '0190a1b2-0000-7000-8000-000000000002',
   number: 1,
+  epoch: 1,
   status: 'FAILED',
   errorCode: 'INTERRUPTED',
   errorRetryable: true,
@@ -56,16 +57,15 @@ describe('a cursor over a stored turn', () => {
     expect(await read(failedTurn, last)).toEqual([]);
   });
 
-  // The process died with words that it had told but not stored, and recovery ended the turn before that place.
-  it('tells an ended turn anew to a reader who has seen more than was stored', async () => {
-    const events = await read(failedTurn, last + 9);
-    expect(typesOf(events)).toEqual(['TurnStarted', 'TextDelta', 'TurnFailed']);
-    expect(joined(events)).toBe(text);
-  });
-
-  it('does so as well when the end comes while it waits', async () => {
-    expect(typesOf(await read(runningTurn, last + 9, failedTurn))).toEqual(['TurnStarted', 'TextDelta', 'TurnFailed']);
-  });
+  // The process died with words that it had told but not stored: the numbers start over with the next owner.
+  it.each([1, 1 + text.length, last, last + 9])(
+    'tells the turn anew when another owner ends it (from %i)',
+    async (after) => {
+      const events = await read(runningTurn, after, { ...failedTurn, epoch: 2 });
+      expect(typesOf(events.slice(-3))).toEqual(['TurnStarted', 'TextDelta', 'TurnFailed']);
+      expect(joined(events.slice(-3))).toBe(text);
+    },
+  );
 
   it('waits for the rest of a turn that runs elsewhere', async () => {
     expect(typesOf(await read(runningTurn, 1 + text.length, failedTurn))).toEqual(['TurnFailed']);

@@ -5,7 +5,7 @@ import { LogCursor } from '../../../src/events/log-cursor.js';
 import { replay, type StoredTurn } from '../../../src/events/replay.js';
 import { TurnLog } from '../../../src/events/turn-log.js';
 
-const turn = { sessionId: 'session', turnId: '00000000-0000-7000-8000-00000000000a', number: 3 };
+const turn = { sessionId: 'session', turnId: '00000000-0000-7000-8000-00000000000a', number: 3, epoch: 1 };
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, reasoningTokens: 0, estimated: false };
 const text = (delta: string): TurnEventBody => ({ type: 'TextDelta', step: 1, messageId: 'message', delta });
 const thought = (delta: string): TurnEventBody => ({ type: 'ThinkingDelta', step: 1, delta });
@@ -55,6 +55,7 @@ function stored(log: TurnLog, bodies: readonly TurnEventBody[]): StoredTurn {
     id: turn.turnId,
     sessionId: turn.sessionId,
     number: turn.number,
+    epoch: turn.epoch,
     status: 'COMPLETED',
     errorCode: null,
     errorRetryable: null,
