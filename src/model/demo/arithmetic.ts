@@ -1,14 +1,18 @@
 import { Decimal } from 'decimal.js';
+import { digitsForWords } from './number-words.js';
 
 /** Enough for a pocket calculator, and small enough that no power can keep the process busy. */
 const Pocket = Decimal.clone({ precision: 30, maxE: 10_000, minE: -10_000 });
 const longestExpression = 200;
 const largestExponent = 1_000;
 
-/** Operators in words, and how they are written. The order matters: longer phrases first. */
+/**
+ * Operators in words, and how they are written: ⁒ stands for "% of" as long as the text is searched. The order matters:
+ * longer phrases first.
+ */
 const wordings: readonly (readonly [RegExp, string])[] = [
-  [/(\d(?:[\d.]*\d)?)\s*(?:%|per ?cent)\s+of\s+/gi, '($1/100)*'],
-  [/\b(?:the )?square root of\s+(\d[\d.]*)/gi, '($1)^0.5'],
+  [/(\d)\s*(?:%|per ?cent)\s+of\s+(?:the )?/gi, '$1⁒'],
+  [/\b(?:the )?square root of\s+|\bsqrt\s*(?:of\s+)?(?=[\d(])/gi, '√'],
   [/\bto the power of\b/gi, '^'],
   [/\bsquared\b/gi, '^2'],
   [/\bcubed\b/gi, '^3'],
@@ -31,11 +35,15 @@ const asksForSum = /\b(what(?:'s| is)|how much is|calculate|compute|work out|sol
  * (dates, versions, "24/7") are none, unless the message is nothing else.
  */
 export function findExpression(message: string): string | null {
-  const symbols = wordings.reduce((text, [pattern, symbol]) => text.replace(pattern, symbol), message.slice(0, 1_000));
-  const candidates = symbols.match(/[-(\d.][\d.+\-*/^%()\s]*[\d)]/g) ?? [];
+  const text = digitsForWords(message.slice(0, 1_000));
+  const symbols = wordings.reduce((written, [pattern, symbol]) => written.replace(pattern, symbol), text);
+  const candidates = symbols.match(/[-(\d.√][\d.+\-*/^%()⁒√\s]*[\d)]/g) ?? [];
   const found = candidates
     .map((candidate) => candidate.replace(/\s+/g, ' ').trim())
-    .filter((candidate) => /\d\s*\)*\s*[-+*/^%]\s*[-(\d.]/.test(candidate) && candidate.length <= longestExpression)
+    .filter(
+      (candidate) =>
+        /\d\s*\)*\s*[-+*/^%⁒]\s*[-(\d.√]|√\s*[\d(]/.test(candidate) && candidate.length <= longestExpression,
+    )
     .sort((a, b) => b.length - a.length)[0];
   if (found === undefined) return null;
   const isAlone =
@@ -43,7 +51,15 @@ export function findExpression(message: string): string | null {
       .replace(/\s+/g, ' ')
       .trim()
       .replace(/[?=.!\s]+$/, '') === found;
-  return isAlone || asksForSum.test(message) ? found : null;
+  return isAlone || asksForSum.test(message) ? found.replaceAll('⁒', '% of ').replaceAll('√(', 'sqrt(') : null;
+}
+
+/** The expression without "% of" and roots of numbers, which not every calculator knows. */
+export function inPlainSymbols(expression: string): string {
+  return expression
+    .replace(/(\d[\d.]*)% of /g, '($1/100)*')
+    .replace(/√\s*(\d[\d.]*)/g, '($1)^0.5')
+    .replace(/sqrt(\([^()]*\))/g, '$1^0.5');
 }
 
 /** The value of an expression, or what is wrong with it as a sentence. */
@@ -66,9 +82,9 @@ export function evaluate(expression: string): Evaluation {
   }
 }
 
-/** Recursive descent: sum → product → power → atom. Its depth is bounded by the length of the expression. */
+/** Recursive descent: sum → product → share → power → atom. Its depth is bounded by the length of the expression. */
 function parse(expression: string): Decimal {
-  const tokens = expression.match(/\d+(?:\.\d+)?|\.\d+|[-+*/%^()]|\S/g) ?? [];
+  const tokens = expression.match(/\d+(?:\.\d+)?|\.\d+|% of|sqrt|[-+*/%^()]|\S/g) ?? [];
   let at = 0;
 
   function sum(): Decimal {
@@ -81,10 +97,10 @@ function parse(expression: string): Decimal {
   }
 
   function product(): Decimal {
-    let value = signed();
+    let value = share();
     for (let operator = tokens[at]; operator === '*' || operator === '/' || operator === '%'; operator = tokens[at]) {
       at += 1;
-      const right = signed();
+      const right = share();
       if (operator === '*') {
         value = value.times(right);
       } else {
@@ -93,6 +109,13 @@ function parse(expression: string): Decimal {
       }
     }
     return value;
+  }
+
+  function share(): Decimal {
+    const value = signed();
+    if (tokens[at] !== '% of') return value;
+    at += 1;
+    return value.dividedBy(100).times(share());
   }
 
   function signed(): Decimal {
@@ -119,6 +142,7 @@ function parse(expression: string): Decimal {
       at += 1;
       return value;
     }
+    if (token === '√' || token === 'sqrt') return finite(atom().sqrt());
     if (token === undefined || !/^[\d.]/.test(token)) throw new ArithmeticError('That is no sum that I can work out.');
     return new Pocket(token);
   }

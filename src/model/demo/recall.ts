@@ -60,6 +60,15 @@ export function recall({ message, said, answered }: Conversation): DemoReply | n
   return null;
 }
 
+const again =
+  /^(?:(?:please|can you|could you|would you) ){0,2}(?:repeat(?: (?:that|it|this|yourself|your (?:last )?(?:answer|message)))?|say (?:that|it) (?:again|once more)|once more|again|come again)(?: once more| again)?(?:,? please)?[.!?\s]*$/i;
+
+/** The answer before, word for word. */
+export function repeatAnswer({ message, answered, results }: Conversation): DemoReply | null {
+  if (results.length > 0 || !again.test(message)) return null;
+  return say(answered.at(-1) ?? 'I have not said anything yet that I could repeat.');
+}
+
 /** Takes note of something that the newest message tells. */
 export function acknowledge({ message, said }: Conversation): DemoReply | null {
   const news = collectFacts([message]);

@@ -1,20 +1,24 @@
 import type { Conversation, DemoReply } from './conversation.js';
 import { nameOf } from './recall.js';
-import { jokes, markdownSample, poem, tellStory } from './writing.js';
+import { storyFor, storyWish } from './stories.js';
+import { hasCalculator } from './tool-use.js';
+import { jokes, markdownSample, poem } from './writing.js';
 
-const help = [
-  'I am the demo model: a few hundred lines of rules, no language model. I am here so that you can try every feature without a key. Try:',
-  '',
-  '- **Memory**: “My name is Ada.” and later “What is my name?”, “What do you know about me?”, “What did I say first?”',
-  '- **Arithmetic**: “What is 17 * 23?”, “15% of 80”, “(2 + 3) ^ 4”. I use a calculator tool when I am offered one.',
-  '- **Thinking**: “Think about the sea.” You can watch the thoughts before the answer.',
-  '- **Long answers**: “Tell me a long story.” or “Write a story of 800 words.” Good for trying stop, a closed tab, or a second window.',
-  '- **Questions back**: “Plan a trip for me.” or “Ask me something.”',
-  '- **Formats**: “Show me some Markdown.”, “Count to 20.”, “Say: any text you like”',
-  '- **System prompts**: tell me there to answer like a pirate, or in capital letters.',
-  '',
-  'Set `OPENAI_API_KEY` or `OPENAI_BASE_URL` to talk to a real model.',
-].join('\n');
+/** Short, since a client that does not stream waits for all of it, at the pace of reading. */
+const help = ({ tools }: Conversation) =>
+  [
+    'I am the demo model: a few rules, no language model. Try:',
+    '',
+    '- **Memory**: “My name is Ada.”, later “What is my name?”',
+    `- **Arithmetic**: “What is 17 * 23?”, “15% of 80”${hasCalculator(tools) ? ', by your calculator' : ''}`,
+    '- **Thinking**: “Think about the sea.”',
+    '- **Long answers**: “Tell me a long story.”',
+    '- **Questions**: “Ask me something.”',
+    '- **Formats**: “Show me some Markdown.”, “Count to 20.”, “Say: hello”',
+    '- **System prompts**: pirate, or capital letters',
+    '',
+    'For a real model set `OPENAI_API_KEY` or `OPENAI_BASE_URL`.',
+  ].join('\n');
 
 /** Picks by the length of the conversation, so that asking again gives another one and a repeated call the same. */
 const pick = (choices: readonly string[], { said }: Conversation) => choices[(said.length - 1) % choices.length] ?? '';
@@ -24,15 +28,15 @@ interface Topic {
   readonly answer: (conversation: Conversation, match: RegExpExecArray) => DemoReply | string;
 }
 
-const longest = { story: 4_000, count: 500, echo: 100_000 };
-const echoed = /^\s*(?:say|repeat(?: after me)?|echo)\s*[:,]?\s+/i;
+const longest = { count: 500, echo: 100_000 };
+const echoed = /^\s*(?:say|repeat(?: after me)?|echo)(?:\s*[:,]?\s+|\s*[:,]?$)/i;
 
 /** In this order; the first that matches answers. */
 const topics: readonly Topic[] = [
   {
     pattern:
       /^\/?(?:help|\?+)[.!]?$|\bwhat can (?:you|i) (?:do|ask|try)\b|\bhow (?:do|can) i (?:use|test|try) (?:you|this)\b/i,
-    answer: () => help,
+    answer: help,
   },
   {
     pattern:
@@ -55,20 +59,7 @@ const topics: readonly Topic[] = [
       };
     },
   },
-  {
-    pattern:
-      /\b(?:story|tale)\b.*?\b(?<words>\d{1,5}) words\b|\b(?<words2>\d{1,5})[- ]words?\b.*\b(?:story|tale|text|essay)\b|\bwrite (?<words3>\d{1,5}) words\b/i,
-    answer: (_conversation, match) => {
-      const { words, words2, words3 } = match.groups ?? {};
-      return tellStory(Math.min(Number(words ?? words2 ?? words3), longest.story));
-    },
-  },
-  {
-    pattern:
-      /\blong\b.*\b(?:story|tale|answer|text|essay|reply|poem)\b|\b(?:story|answer|reply)\b.*\blong\b|^long[.!]?$/i,
-    answer: () => tellStory(600),
-  },
-  { pattern: /\b(?:story|tale)\b/i, answer: () => tellStory(150) },
+  { pattern: storyWish, answer: storyFor },
   { pattern: /\b(?:poem|haiku|verse|rhyme)\b/i, answer: () => poem },
   { pattern: /\b(?:joke|make me laugh|something funny)\b/i, answer: (conversation) => pick(jokes, conversation) },
   { pattern: /\b(?:markdown|table|code block|formatting)\b/i, answer: () => markdownSample },
@@ -102,7 +93,7 @@ const topics: readonly Topic[] = [
     pattern: /^(?:hi|hello|hey|hallo|moin|servus|good (?:morning|afternoon|evening)|greetings)\b/i,
     answer: ({ said, answered }) =>
       answered.length === 0
-        ? `Hello${withName(said)}! I am the demo model of this server, here until you connect a real one. ${nameOf(said) === null ? 'Tell me your name' : 'Ask me for your name later on'}, ask me for a sum, or type “help”.`
+        ? `Hello${withName(said)}! I am the demo model of this server. ${nameOf(said) === null ? 'Tell me your name' : 'Ask me for your name later on'}, ask me for a sum, or type “help”.`
         : `Hello again${withName(said)}!`,
   },
 ];
@@ -115,12 +106,11 @@ const withName = (said: readonly string[]) => {
 export function smallTalk(conversation: Conversation): DemoReply | null {
   const whole = conversation.said.at(-1) ?? '';
   if (echoed.test(whole)) {
-    return {
-      text: whole
-        .replace(echoed, '')
-        .slice(0, longest.echo)
-        .replace(/^["“](.*)["”]\s*$/s, '$1'),
-    };
+    const text = whole
+      .replace(echoed, '')
+      .slice(0, longest.echo)
+      .replace(/^["“](.*)["”]\s*$/s, '$1');
+    return { text: text.trim() === '' ? 'What shall I say? For example: “Say: hello”' : text };
   }
   for (const { pattern, answer } of topics) {
     const match = pattern.exec(conversation.message);
@@ -135,10 +125,9 @@ export function smallTalk(conversation: Conversation): DemoReply | null {
 export function shrug(conversation: Conversation): DemoReply {
   const { message, imageCount } = conversation;
   if (imageCount > 0) {
-    const images = imageCount === 1 ? 'an image' : `${imageCount} images`;
-    return {
-      text: `You sent ${images}. They arrived, but a demo model cannot see; a real one would tell you what is there.`,
-    };
+    const arrived =
+      imageCount === 1 ? 'You sent an image. It has arrived' : `You sent ${imageCount} images. They have arrived`;
+    return { text: `${arrived}, but a demo model cannot see: a real one would tell you what is there.` };
   }
   if (message === '') return { text: 'You said nothing, and I agree.' };
   const words = message

@@ -1,8 +1,10 @@
-import { evaluate, findExpression } from './arithmetic.js';
+import { evaluate, findExpression, inPlainSymbols } from './arithmetic.js';
 import type { Conversation, DemoReply, OfferedTool, ToolResult } from './conversation.js';
 
 /** What the tools may be called that this model knows how to use. */
 const calculators = /^(calculator|calculate|calc)$/i;
+export const hasCalculator = (tools: readonly OfferedTool[]) => tools.some(({ name }) => calculators.test(name));
+
 const asking = 'ask_user';
 
 /** The parameter that takes the text: the one with the likely name, else the first. */
@@ -15,22 +17,26 @@ const numberIn = (content: string) => /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/i.exec(cont
 /** Sums: through the calculator where the request offers one, else by this model's own small parser. */
 export function calculate({ message, tools, results }: Conversation): DemoReply | null {
   const result = results.findLast(({ name }) => calculators.test(name));
-  if (result) return { text: sumFromTool(result) };
   const expression = findExpression(message);
+  if (result) return { text: sumFromTool(result, expression) };
   if (expression === null) return null;
   const calculator = tools.find(({ name }) => calculators.test(name));
   if (calculator) {
     return {
       thinking: `${expression} is a sum, and there is a calculator for that.`,
-      call: { name: calculator.name, arguments: { [parameterOf(calculator, 'expression')]: expression } },
+      call: {
+        name: calculator.name,
+        arguments: { [parameterOf(calculator, 'expression')]: inPlainSymbols(expression) },
+      },
     };
   }
   const evaluated = evaluate(expression);
   return { text: 'value' in evaluated ? `${expression} = ${evaluated.value}` : evaluated.problem };
 }
 
-function sumFromTool({ arguments: given, content }: ToolResult): string {
-  const expression = Object.values(given).find((value) => typeof value === 'string') ?? 'That';
+/** `written` is the sum in the words of the user, if that is where it came from. */
+function sumFromTool({ arguments: given, content }: ToolResult, written: string | null): string {
+  const expression = written ?? Object.values(given).find((value) => typeof value === 'string') ?? 'That';
   const number = /error|fail|denied|interrupted/i.test(content) ? null : numberIn(content);
   if (number !== null) return `The calculator says: ${expression} = ${number}.`;
   const own = evaluate(String(expression));
@@ -59,10 +65,9 @@ const wishes: readonly { readonly pattern: RegExp; readonly question: string; re
   ];
 
 /** Asks the user back: with the tool for it where there is one, else in the text. */
-export function askBack({ message, answered, tools, results }: Conversation): DemoReply | null {
+export function askBack({ message, tools, results }: Conversation): DemoReply | null {
   const answer = results.findLast(({ name }) => name === asking);
   if (answer) return { text: answerUsed(answer.content) };
-  if (wishes.some(({ question }) => answered.at(-1)?.includes(question))) return { text: answerUsed(message) };
   const wish = wishes.find(({ pattern }) => pattern.test(message));
   if (!wish) return null;
   const tool = tools.find(({ name }) => name === asking);
@@ -72,6 +77,14 @@ export function askBack({ message, answered, tools, results }: Conversation): De
     thinking: 'I cannot know that, so I had better ask.',
     call: { name: tool.name, arguments: { [parameterOf(tool, 'question')]: wish.question, ...withChoices } },
   };
+}
+
+/** Takes what no other rule understands for the answer to what was asked in the text before. */
+export function takeAnswer({ message, answered }: Conversation): DemoReply | null {
+  const last = answered.at(-1)?.toLowerCase();
+  // Only the end of the question is the same in every voice.
+  const isAsked = wishes.some(({ choices }) => last?.endsWith(`for example ${choices.join(', or ')}?`.toLowerCase()));
+  return isAsked && message !== '' ? { text: answerUsed(message) } : null;
 }
 
 function answerUsed(content: string): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { evaluate, findExpression } from '../../../../src/model/demo/arithmetic.js';
+import { evaluate, findExpression, inPlainSymbols } from '../../../../src/model/demo/arithmetic.js';
 import { cpuMilliseconds } from '../../../support/cpu.js';
 
 const solve = (message: string) => {
@@ -27,6 +27,14 @@ describe('sums in a message', () => {
     ['what is 17 % 5', '2'],
     ['1,234,567 + 1', '1234568'],
     ['square root of 16', '4'],
+    ['sqrt(16)', '4'],
+    ['What is sqrt(9 + 16) * 2?', '10'],
+    ['15% of 80 + 5', '17'],
+    ['100 / 50% of 4', '50'],
+    ['two plus two', '4'],
+    ['What is twenty-one times three hundred and five?', '6405'],
+    ['two thousand minus one', '1999'],
+    ['what is fifteen percent of eighty', '12'],
     ['9007199254740993 + 1', '9007199254740994'],
   ])('%s', (message, result) => {
     expect(solve(message)).toBe(result);
@@ -39,9 +47,18 @@ describe('sums in a message', () => {
     'Version 1.2.3 is out',
     'I have 3 - maybe 4 - questions',
     'What is new in 2026?',
+    'What is one of two things?',
+    'What is a one-to-one talk, and why?',
     '',
   ])('%j is none', (message) => {
     expect(findExpression(message)).toBeNull();
+  });
+
+  test('is shown as it was written, and is in plain symbols for a calculator', () => {
+    const written = ['15% of 80', 'sqrt(16)', 'the square root of 16'].map((message) => findExpression(message) ?? '');
+    expect(written).toEqual(['15% of 80', 'sqrt(16)', '√16']);
+    expect(written.map(inPlainSymbols)).toEqual(['(15/100)*80', '(16)^0.5', '(16)^0.5']);
+    expect(solve('sqrt(0 - 4)')).not.toContain('NaN');
   });
 
   test('what cannot be worked out is said, not thrown', () => {
@@ -56,7 +73,7 @@ describe('sums in a message', () => {
 
   test('any text is answered in no time', () => {
     const text = fc.string({
-      unit: fc.constantFrom('1', '2', '.', '(', ')', '^', '*', '-', '/', '%', ' '),
+      unit: fc.constantFrom('1', '2', '.', '(', ')', '^', '*', '-', '/', '%', ' ', '√', '% of '),
       maxLength: 300,
     });
     fc.assert(

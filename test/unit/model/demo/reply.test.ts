@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type DemoReply, readConversation } from '../../../../src/model/demo/conversation.js';
 import { replyTo } from '../../../../src/model/demo/reply.js';
+import { utterancesOf } from '../../../../src/model/demo/speech.js';
 import { cpuMilliseconds } from '../../../support/cpu.js';
 
 type WireMessage = Record<string, unknown>;
@@ -62,6 +63,17 @@ describe('the demo model', () => {
       expect(chat([example]).text).not.toMatch(/demo model, so|real model\. I can do|no rule/);
   });
 
+  test('is brief where a client may wait for all of it, and speaks of a calculator only where there is one', () => {
+    for (const message of ['help', 'Hello', 'Hello! What can you do?']) {
+      const reply = chat([message]);
+      expect((reply.text ?? '').split(/\s+/).length).toBeLessThanOrEqual(80);
+      // At thirty a second.
+      expect(utterancesOf(reply, 'c').length).toBeLessThan(86);
+      expect(reply.text).not.toContain('calculator');
+    }
+    expect(chat(['help'], { tools: [tool('calculator', 'expression')] }).text).toContain('calculator');
+  });
+
   test.each([
     [['My name is Ada.', 'What is my name?'], 'your name is Ada'],
     [["Hi, I'm Ada", 'Who am I?'], 'Ada'],
@@ -114,6 +126,38 @@ describe('the demo model', () => {
     expect(chat(['Plan a trip for me.', 'to the sea']).text).toContain('to the sea');
   });
 
+  test('obeys a command rather than taking it for the answer to its question', () => {
+    const asked = 'Plan a trip for me.';
+    expect(chat([asked, 'Ask me something.']).text).toContain('Which season');
+    expect(chat([asked, 'help']).text).toContain('Memory');
+    expect(chat([asked, 'What is 2 + 2?']).text).toBe('2 + 2 = 4');
+    expect(chat(['My name is Ada.', asked, 'What is my name?']).text).toContain('Ada');
+    expect(chat([asked, 'to the sea'], { system: 'Answer like a pirate.' }).text).toContain('to the sea');
+  });
+
+  test.each(['Repeat that.', 'please repeat', 'Can you say that again?', 'again'])(
+    '%j brings the answer before, word for word',
+    (message) => {
+      expect(chat(['What is 17 * 23?', message]).text).toBe('17 * 23 = 391');
+      const pirate = { system: 'Answer like a pirate.' };
+      expect(chat(['Hello', message], pirate)).toEqual(chat(['Hello'], pirate));
+      expect(chat([message]).text).toContain('not said anything');
+    },
+  );
+
+  test('goes on talking when it is told how somebody is', () => {
+    const feel = (message: string, system = '') => chat(['How are you?', message], { system }).text;
+    for (const message of ['good, you?', "I'm fine, thanks. And you?", 'very well', 'OK', 'not bad']) {
+      expect(feel(message)).toMatch(/^Glad/);
+      expect(feel(message, 'Answer like a pirate.')).toContain('Glad');
+    }
+    expect(feel('good, you?')).toContain('I am still fine');
+    expect(feel('you?')).toContain('I am still fine');
+    expect(feel('Not so good')).toContain('sorry');
+    expect(feel('help')).toContain('Memory');
+    expect(feel('What is 2 + 2?')).toBe('2 + 2 = 4');
+  });
+
   test('reports what any other tool has brought, and calls none twice', () => {
     const messages = [
       { role: 'user', content: 'Search for ships.' },
@@ -137,6 +181,16 @@ describe('the demo model', () => {
     expect(words('Tell me a story.')).toBeLessThan(250);
   });
 
+  test('tells another story each time, and not the short one at length', () => {
+    const opening = (...messages: string[]) => (chat(messages).text ?? '').slice(0, 40);
+    const [short, long, another] = ['Tell me a short story.', 'Tell me a long story.', 'Tell me another story.'];
+    expect(opening(short)).not.toBe(opening(long));
+    expect(opening(short, long)).not.toBe(opening(short));
+    expect(opening(long, short)).not.toBe(opening(long));
+    expect(new Set([opening(short), opening(short, another), opening(short, another, another)]).size).toBe(3);
+    expect(opening(short, 'Tell me a story about a lighthouse.')).toContain('sea');
+  });
+
   test('listens to its system prompt', () => {
     expect(chat(['Hello'], { system: 'Answer like a pirate.' }).text).toMatch(/^Arr! Ahoy/);
     expect(chat(['Hello'], { system: 'Use CAPITAL LETTERS only' }).text).toMatch(/^HELLO/);
@@ -146,13 +200,16 @@ describe('the demo model', () => {
   test('repeats exactly what it is told to say', () => {
     expect(chat(['Say: 👩‍👩‍👧 漢字\n  and <b>this</b>']).text).toBe('👩‍👩‍👧 漢字\n  and <b>this</b>');
     expect(chat(['repeat after me "one two"']).text).toBe('one two');
+    for (const message of ['Say: ', 'Say:', 'say', 'Say: ""'])
+      expect(chat([message]).text).toMatch(/^What shall I say/);
   });
 
   test('has a friendly word for everything else', () => {
     expect(chat(['What is the capital of France?']).text).toMatch(/demo model|real model|help/);
     expect(chat(['   ']).text).not.toBe('');
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-    expect(answer([{ role: 'user', content: [image, image] }]).text).toContain('2 images');
+    expect(answer([{ role: 'user', content: [image, image] }]).text).toMatch(/2 images. They have/);
+    expect(answer([{ role: 'user', content: [image] }]).text).toMatch(/an image. It has/);
   });
 
   test('says the same when it is asked the same, and another joke the next time', () => {
