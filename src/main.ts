@@ -1,6 +1,9 @@
 import { createApp } from './app.js';
 import { ConfigError, loadConfig } from './config.js';
+import { EmbeddedPostgresError } from './db/embedded/embedded-postgres-error.js';
+import { MigrationError } from './db/migration-error.js';
 import { createLog } from './observability/log.js';
+import { ListenError } from './transport/listen-error.js';
 
 /** How long an orderly end may take beyond the grace for running turns. */
 const closingMs = 10_000;
@@ -15,6 +18,10 @@ function readConfig() {
   }
 }
 
+/** Faults whose message says all that an operator needs: a stack would only hide it. */
+const isForOperator = (error: unknown): error is Error =>
+  error instanceof EmbeddedPostgresError || error instanceof MigrationError || error instanceof ListenError;
+
 const config = readConfig();
 const secrets = [config.model.provider?.apiKey, config.auth?.jwtSecret, config.database.url];
 const log = createLog(
@@ -28,11 +35,12 @@ let ending = false;
 async function end(reason: string, exitCode: number): Promise<void> {
   if (ending) process.exit(exitCode === 0 ? 130 : exitCode);
   ending = true;
-  log.info({ reason }, 'stopping');
+  const longestMs = config.server.shutdownGraceMs + closingMs;
+  log.info({ reason }, `stopping within ${longestMs / 1_000} s at most: a second signal ends the server at once`);
   setTimeout(() => {
     log.error('stopping took too long, some parts were left open');
     process.exit(1);
-  }, config.server.shutdownGraceMs + closingMs).unref();
+  }, longestMs).unref();
   await app.stop();
   log.info('stopped');
   process.exit(exitCode);
@@ -55,6 +63,10 @@ try {
   const model = config.model.provider === null ? 'the demo model' : 'the configured provider';
   log.info({ url }, `ready: GraphiQL and the endpoint are at ${url}/graphql, answers come from ${model}`);
 } catch (error) {
-  log.fatal({ err: error }, `could not start: ${error instanceof Error ? error.message : 'unknown fault'}`);
+  if (isForOperator(error)) {
+    process.stderr.write(`The server cannot start: ${error.message}\n`);
+  } else {
+    log.fatal({ err: error }, `could not start: ${error instanceof Error ? error.message : 'unknown fault'}`);
+  }
   process.exitCode = 1;
 }

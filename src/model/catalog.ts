@@ -43,7 +43,12 @@ export function createModelCatalog(config: Config['model']): ModelCatalog {
   }
   const defaultId = config.defaultModel ?? (isDemo ? demoModel : defaultProviderModel);
   const warnings: string[] = [];
-  if (!models.has(defaultId)) {
+  if (isDemo && Object.hasOwn(priceTable, defaultId)) {
+    models.set(defaultId, models.get(defaultId) ?? toModelInfo(defaultId, priceTable[defaultId], undefined, isDemo));
+    warnings.push(
+      `MODEL ${JSON.stringify(defaultId)} needs a provider, and none is configured, so the demo model answers in its name. Set OPENAI_API_KEY or OPENAI_BASE_URL.`,
+    );
+  } else if (!models.has(defaultId)) {
     models.set(defaultId, toModelInfo(defaultId, undefined, { contextWindow: unknownWindow }, isDemo));
     warnings.push(
       `MODEL ${JSON.stringify(defaultId)} is in no table: its context window is taken for ${unknownWindow} tokens and its price is unknown, so it cannot run under a cost limit. Name both in MODELS, with prices 0 for a free model.`,

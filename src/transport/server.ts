@@ -6,6 +6,7 @@ import { createClientResults } from './client-result.js';
 import type { EventStream } from './event-stream.js';
 import { createGraphQLServer } from './graphql-server.js';
 import { createReadiness } from './health.js';
+import { listenError } from './listen-error.js';
 import { defaultLimits, defaultTiming, type Transport, type TransportOptions } from './options.js';
 import { createRequestHandler } from './request-handler.js';
 import { createSeats } from './seats.js';
@@ -23,17 +24,6 @@ const urlOf = ({ address, family, port }: AddressInfo): string => {
   const host = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
   return `http://${host}:${port}`;
 };
-
-/** What an operator can do about a port that cannot be had. */
-function listenError(error: NodeJS.ErrnoException, { host, port }: TransportOptions['config']): Error {
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another program uses it: stop that one, or set PORT',
-    EACCES: 'this user may not use it: set PORT to one above 1023',
-    EADDRNOTAVAIL: 'this machine has no such address: set HOST',
-  };
-  const reason = reasons[error.code ?? ''];
-  return reason ? new Error(`port ${port} of ${host} cannot be opened, since ${reason}`, { cause: error }) : error;
-}
 
 /**
  * What streams has usually just come to its end, since turns end before the transport does: those streams get to tell

@@ -112,7 +112,10 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
     }
     return isOriginAllowed(request.headers, originRules)
       ? null
-      : new ChatError('FORBIDDEN', 'Pages of this origin may not call this server.');
+      : new ChatError(
+          'FORBIDDEN',
+          'Pages of this origin may not call this server. Its operator can allow it in CORS_ORIGINS.',
+        );
   }
 
   return {

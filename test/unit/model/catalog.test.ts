@@ -71,6 +71,13 @@ describe('the models on offer', () => {
     expect(models.warnings).toEqual([expect.stringContaining('"llama3.2"')]);
   });
 
+  test('a MODEL of the built-in table without a provider: the warning names what is missing', () => {
+    const models = catalog({ MODEL: 'gpt-4o' });
+    expect(models.default).toMatchObject({ id: 'gpt-4o', contextWindow: 128_000, isDemo: true });
+    expect(models.warnings).toEqual([expect.stringMatching(/"gpt-4o".*OPENAI_API_KEY or OPENAI_BASE_URL/)]);
+    expect(catalog({ ...provider, MODEL: 'gpt-4o' }).warnings).toEqual([]);
+  });
+
   test('a MODEL out of MODELS needs no warning, and names of object properties are no models', () => {
     const models = catalog({
       ...provider,
