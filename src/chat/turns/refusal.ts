@@ -1,5 +1,5 @@
 import type { RefusalFacts } from '../../db/queries/explain-refusal.js';
-import { ChatError } from '../../errors.js';
+import { badInput, ChatError } from '../../errors.js';
 
 /** Why a session with an active turn takes nothing else. */
 export function busyError(facts: RefusalFacts): ChatError {
@@ -23,10 +23,15 @@ function budgetError({ budget }: RefusalFacts): ChatError {
  * The error for a turn that was not accepted. Null when nothing stands in its way any more: the turn that did has ended
  * since, and the call can be tried again.
  */
-export function refusalError(facts: RefusalFacts | null): ChatError | null {
+export function refusalError(facts: RefusalFacts | null, models: readonly string[]): ChatError | null {
   if (!facts) return new ChatError('NOT_FOUND');
   if (facts.closed) return new ChatError('SESSION_CLOSED');
   if (facts.activeTurnId !== null) return busyError(facts);
+  if (!models.includes(facts.model)) {
+    return badInput(
+      `The model of this session, ${facts.model}, is not offered here any more: choose another one with updateChatSession(input: {id, model}).`,
+    );
+  }
   if (facts.budget.exhausted !== null) return budgetError(facts);
   return null;
 }

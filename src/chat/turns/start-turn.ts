@@ -46,6 +46,7 @@ function readMessage(deps: Dependencies, principal: Principal, input: NewMessage
     clientMessageId: input.clientMessageId ?? null,
     idempotencyKey: idempotencyKey(input),
     inputDigest,
+    models: deps.catalog.list().map((model) => model.id),
     leaseOwner: deps.processId,
     leaseMs: deps.settings.leaseMs,
     startedAt: deps.now(),
@@ -85,7 +86,7 @@ export async function startTurn(deps: Dependencies, principal: Principal, input:
       if (facts.prior.inputDigest !== message.inputDigest) throw new ChatError('IDEMPOTENCY_KEY_REUSED');
       return { priorTurnId: facts.prior.turnId };
     }
-    const refusal = refusalError(facts);
+    const refusal = refusalError(facts, message.models);
     if (refusal) throw refusal;
     if (attempt === mostAttempts) throw new ChatError('TURN_IN_PROGRESS');
   }

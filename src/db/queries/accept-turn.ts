@@ -21,6 +21,8 @@ export interface TurnToAccept {
   readonly clientMessageId: string | null;
   readonly idempotencyKey: string | null;
   readonly inputDigest: string;
+  /** The models on offer; a session with another one takes no turn. */
+  readonly models: readonly string[];
   readonly leaseOwner: string;
   readonly leaseMs: number;
   /** Time of the turn's first event. */
@@ -61,6 +63,7 @@ WITH session AS (
     AND b.id = s.budget_id
     AND (b.max_cost_usd IS NULL OR b.spent_cost_usd + b.held_cost_usd < b.max_cost_usd)
     AND (b.max_tokens IS NULL OR b.spent_tokens + b.held_tokens < b.max_tokens)
+    AND s.model = ANY($21::text[])
     AND NOT EXISTS (SELECT FROM turns t WHERE t.session_id = $1 AND t.idempotency_key = $8)
   RETURNING s.*
 ), turn AS (
@@ -98,7 +101,7 @@ interface Row {
 
 /**
  * Accepts a turn: its user message, the turn, the session's counters and a trace event. Null when the session is not
- * there, not the caller's, closed, busy, out of budget, or has seen the idempotency key: `explainRefusal` tells which.
+ * there, not the caller's, closed, busy, out of budget, has a model that is not on offer, or has seen the idempotency key: `explainRefusal` tells which.
  *
  * @throws a unique violation when another call with the same key won at the same instant.
  */
@@ -129,6 +132,7 @@ export async function acceptTurn(db: Queryable, turn: TurnToAccept): Promise<Acc
       [...blobs.values()].map((image) => image.mimeType),
       [...blobs.values()].map((image) => image.data),
       JSON.stringify([{ type: 'start', at: turn.startedAt.getTime() }] satisfies LayoutEntry[]),
+      turn.models,
     ],
   });
   const row = rows[0];

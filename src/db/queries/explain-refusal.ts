@@ -3,6 +3,7 @@ import type { Queryable } from './queryable.js';
 /** The state of a session that let no turn in, as it is now. */
 export interface RefusalFacts {
   readonly closed: boolean;
+  readonly model: string;
   readonly activeTurnId: string | null;
   readonly awaitingInput: boolean;
   /** The turn that has used the idempotency key. */
@@ -17,7 +18,7 @@ export interface RefusalFacts {
 }
 
 const text = `
-SELECT s.status = 'CLOSED' AS closed, a.id AS active_turn_id, coalesce(a.status = 'AWAITING_INPUT', false) AS awaiting_input,
+SELECT s.status = 'CLOSED' AS closed, s.model, a.id AS active_turn_id, coalesce(a.status = 'AWAITING_INPUT', false) AS awaiting_input,
        p.id AS prior_id, p.input_digest AS prior_digest,
        b.max_cost_usd, b.spent_cost_usd, b.max_tokens, b.spent_tokens,
        CASE WHEN b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd THEN 'cost'
@@ -30,6 +31,7 @@ WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3`;
 
 interface Row {
   closed: boolean;
+  model: string;
   active_turn_id: string | null;
   awaiting_input: boolean;
   prior_id: string | null;
@@ -56,6 +58,7 @@ export async function explainRefusal(
   if (!row) return null;
   return {
     closed: row.closed,
+    model: row.model,
     activeTurnId: row.active_turn_id,
     awaitingInput: row.awaiting_input,
     prior: row.prior_id && row.prior_digest ? { turnId: row.prior_id, inputDigest: row.prior_digest } : null,
