@@ -4,7 +4,7 @@ import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
 import { decodeCursor, turnMark } from '../../events/cursor.js';
 import { LogCursor } from '../../events/log-cursor.js';
-import type { StoredTurn } from '../../events/replay.js';
+import { replay, type StoredTurn } from '../../events/replay.js';
 import type { TurnEventCursor } from '../service.js';
 import type { LiveTurns } from './live-turns.js';
 import { StoredCursor } from './stored-cursor.js';
@@ -22,7 +22,10 @@ function readAfter(turn: StoredTurn, after: string | null): number {
     throw badInput('after is a cursor of another turn: leave it out to get this turn from its start.');
   }
   // What the owner before this one told and did not store is lost, and its numbers with it: the turn is told anew.
-  return position.epoch === turn.epoch ? position.sequence : 0;
+  if (position.epoch !== turn.epoch) return 0;
+  // A place behind the end is none that anybody was told.
+  const isBehindEnd = turn.layout.at(-1)?.type === 'end' && replay(turn, position.sequence - 1).length === 0;
+  return isBehindEnd ? 0 : position.sequence;
 }
 
 /**
@@ -42,7 +45,6 @@ export async function followTurn(
   if (!turn) throw new ChatError('NOT_FOUND');
   const position = readAfter(turn, after);
   const log = deps.live.get(turnId)?.log;
-  // A position that this turn has not reached is from a run whose last words were lost: the turn is told anew.
   if (log) return new LogCursor(log, position > log.sequence ? 0 : position);
   return new StoredCursor(turn, position, load, () => deps.live.get(turnId)?.log);
 }

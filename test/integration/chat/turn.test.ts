@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeCursor } from '../../../src/events/cursor.js';
 import type { TurnEvent } from '../../../src/events/event.js';
 import { codeOf, readAll, startTestChat, type TestChat } from '../../support/chat.js';
 import * as script from '../../support/script.js';
@@ -104,6 +105,9 @@ describe('a turn in the database', () => {
     expect(tell(stored)).toBe('TurnStartedHm. one two threeStepCompletedTurnCompleted');
     expect(tell(live)).toBe(tell(stored));
     expect(live.at(-1)?.cursor).toBe(stored.at(-1)?.cursor);
+    expect(await readAll(await service.turnEvents(test.caller, turnId, live.at(-1)?.cursor))).toEqual([]);
+    const future = encodeCursor({ number: 1, epoch: 1, turnId }, 1_000_000);
+    expect(await readAll(await service.turnEvents(test.caller, turnId, future))).toEqual(stored);
   });
 
   it('keeps what was streamed of a reply that is stopped, books an estimate, and stores no empty reply', async () => {
