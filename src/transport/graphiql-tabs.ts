@@ -55,9 +55,14 @@ mutation Send($input: SendInput!) {
 
 const stream = `# 3. Sends a message and streams the turn live.
 #
-# Leaving does not stop it: the turn is finished and
-# stored, and tab 5 shows it. The last event is one of
-# TurnCompleted, TurnFailed and TurnStopped.
+# GraphiQL shows one event at a time: each takes the
+# place of the one before it. The whole text is in the
+# last, TurnCompleted. TurnFailed and TurnStopped are
+# the other two that a turn can end with.
+#
+# The square button, like a closed page, only leaves
+# the turn: it is finished and stored, and tab 5 shows
+# it. To end it, use the tab Stop.
 subscription Stream($input: StreamInput!) {
   stream(input: $input) {
     __typename
@@ -140,6 +145,24 @@ query HistoryAndCost($id: ID!) {
 }
 `;
 
+const stop = `# 6. Ends the turn that runs in the session, at once.
+#
+# The text that came is kept, and what it cost is
+# booked. The answer is null when nothing runs: start
+# a turn in tab 3, then come here before it has ended.
+mutation Stop($sessionId: ID!) {
+  stop(sessionId: $sessionId) {
+    number
+    status
+    costUsd
+    response {
+      content
+      finishReason
+    }
+  }
+}
+`;
+
 const signInHint = `# This server asks for a token: write yours in place of
 # TOKEN in the Headers pane below, in one of the tabs.
 # Then press "Re-fetch GraphQL schema" (bottom left).
@@ -155,7 +178,7 @@ export function graphiqlTabs({ authRequired }: { readonly authRequired: boolean 
   const tabs: GraphiQLTab[] = [
     // GraphiQL does not show the variables of the first tab.
     { query: createSession },
-    { query: send, variables: json({ input: { sessionId: lastSession, message: 'Hello! What can you do?' } }) },
+    { query: send, variables: json({ input: { sessionId: lastSession, message: 'Hello, who are you?' } }) },
     { query: stream, variables: json({ input: { sessionId: lastSession, message: 'Tell me a short story.' } }) },
     {
       query: seed,
@@ -170,6 +193,7 @@ export function graphiqlTabs({ authRequired }: { readonly authRequired: boolean 
       }),
     },
     { query: historyAndCost, variables: json({ id: lastSession }) },
+    { query: stop, variables: json({ sessionId: lastSession }) },
   ];
   return authRequired ? tabs.map((tab) => ({ ...tab, query: signInHint + tab.query, headers: tokenHeaders })) : tabs;
 }

@@ -66,7 +66,7 @@ const start = async (env: Record<string, string> = {}) => {
 };
 
 describe('a newcomer in GraphiQL', () => {
-  it('gets from nothing to a streamed answer and its price by pressing play five times', async () => {
+  it('gets from nothing to a streamed answer and its price by pressing play in one tab after the other', async () => {
     const app = await start();
     const { page, trouble } = await visit(app);
     expect(await page.locator('.graphiql-tab').allInnerTexts()).toEqual([
@@ -75,13 +75,15 @@ describe('a newcomer in GraphiQL', () => {
       'Stream',
       'SeedHistory',
       'HistoryAndCost',
+      'Stop',
     ]);
     await run(page, 'CreateSession', 'My first chat');
-    await run(page, 'Send', 'echo: Hello! What can you do?');
+    await run(page, 'Send', 'echo: Hello, who are you?');
     await run(page, 'Stream', 'TurnCompleted', 'echo: Tell me a short story.');
     await run(page, 'SeedHistory', 'seededCount');
     const seen = await run(page, 'HistoryAndCost', 'Nice to meet you, Ada.', 'totalCostUsd');
     expect(seen).toContain('"turnCount":2');
+    await run(page, 'Stop', '"stop":null');
     expect(app.provider.requests).toHaveLength(2);
     expect(trouble).toEqual([]);
   }, 40_000);
@@ -92,8 +94,8 @@ describe('a newcomer in GraphiQL', () => {
     await run(page, 'CreateSession', 'My first chat');
     await page.reload();
     await page.locator('.graphiql-tab').first().waitFor();
-    expect(await page.locator('.graphiql-tab').count()).toBe(5);
-    await run(page, 'Send', 'echo: Hello! What can you do?');
+    expect(await page.locator('.graphiql-tab').count()).toBe(6);
+    await run(page, 'Send', 'echo: Hello, who are you?');
     await run(page, 'CreateSession', 'My first chat');
     await run(page, 'HistoryAndCost', 'totalCostUsd');
     expect(await shown(page)).toContain('"turnCount":0');
