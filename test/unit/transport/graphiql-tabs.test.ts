@@ -10,7 +10,7 @@ const tabs = graphiqlTabs({ authRequired: false });
 describe('the tabs of GraphiQL', () => {
   it('lead from a new session to what it cost', () => {
     const names = tabs.map(({ query }) => getOperationAST(parse(query))?.name?.value);
-    expect(names).toEqual(['CreateSession', 'Send', 'Stream', 'SeedHistory', 'HistoryAndCost']);
+    expect(names).toEqual(['CreateSession', 'Send', 'Stream', 'SeedHistory', 'HistoryAndCost', 'Stop']);
   });
 
   it.each(tabs.map(({ query, variables }) => [getOperationAST(parse(query))?.name?.value, query, variables] as const))(
