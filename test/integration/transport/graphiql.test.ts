@@ -1,7 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { startBrowser } from '../../support/browser.js';
+import { chatClient, openEvents } from '../../support/client.js';
+import { turnEvents } from '../../support/documents.js';
+import { finish, gate, pause, silence, text, usage } from '../../support/script.js';
 import { secret, sign } from '../../support/tokens.js';
 
 let browser: Browser;
@@ -16,8 +19,9 @@ interface Visit {
   readonly trouble: string[];
 }
 
-async function visit({ url }: TestApp): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 2400 } });
+/** Long results are seen as a whole in a very tall window only. */
+async function visit({ url }: TestApp, { height = 2400 } = {}): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1400, height } });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const trouble: string[] = [];
@@ -44,19 +48,45 @@ const shown = async (page: Page): Promise<string> =>
 /** GraphiQL finds out what an editor holds a tenth of a second after it has changed; no hand is faster. */
 const aMoment = (page: Page) => page.waitForTimeout(300);
 
-/** Presses play in a tab and awaits a result that holds all of these texts. */
-async function run(page: Page, tab: string, ...texts: string[]): Promise<string> {
-  await page.locator('.graphiql-tab-button', { hasText: tab }).click();
+/** As a hand does it: once, where the thing is seen now, whatever it does under the mouse. */
+async function press(page: Page, target: Locator): Promise<void> {
+  const { x, y, width, height } = (await target.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.click(x + width / 2, y + height / 2);
+}
+
+const tabNames = ['CreateSession', 'Send', 'Stream', 'SeedHistory', 'HistoryAndCost', 'Stop'];
+const tabsOf = (page: Page) => page.locator('.graphiql-tab-button').allTextContents();
+const openTab = (page: Page) => page.locator('.graphiql-tab-active .graphiql-tab-button').textContent();
+
+async function open(page: Page, tab: string): Promise<void> {
+  await press(page, page.locator('.graphiql-tab-button', { hasText: tab }));
   await aMoment(page);
-  await page.locator('.graphiql-execute-button').click();
-  const wanted = texts.map((text) => text.replaceAll(' ', ''));
+  expect(await openTab(page)).toBe(tab);
+}
+
+/** Awaits a result that holds all of these texts. */
+async function result(page: Page, ...texts: string[]): Promise<string> {
+  const wanted = texts.map((part) => part.replaceAll(' ', ''));
   for (;;) {
-    const text = await shown(page);
-    if (wanted.every((part) => text.includes(part))) {
-      return text;
+    const seen = await shown(page);
+    if (wanted.every((part) => seen.includes(part))) {
+      return seen;
     }
     await page.waitForTimeout(50);
   }
+}
+
+/** Presses play in a tab and awaits a result that holds all of these texts. */
+async function run(page: Page, tab: string, ...texts: string[]): Promise<string> {
+  await open(page, tab);
+  await press(page, page.locator('.graphiql-execute-button'));
+  return result(page, ...texts);
+}
+
+async function reload(page: Page): Promise<void> {
+  await page.reload();
+  await page.locator('.graphiql-tab').first().waitFor();
+  await aMoment(page);
 }
 
 const start = async (env: Record<string, string> = {}) => {
@@ -69,14 +99,7 @@ describe('a newcomer in GraphiQL', () => {
   it('gets from nothing to a streamed answer and its price by pressing play in one tab after the other', async () => {
     const app = await start();
     const { page, trouble } = await visit(app);
-    expect(await page.locator('.graphiql-tab').allInnerTexts()).toEqual([
-      'CreateSession',
-      'Send',
-      'Stream',
-      'SeedHistory',
-      'HistoryAndCost',
-      'Stop',
-    ]);
+    expect(await tabsOf(page)).toEqual(tabNames);
     await run(page, 'CreateSession', 'My first chat');
     await run(page, 'Send', 'echo: Hello, who are you?');
     await run(page, 'Stream', 'TurnCompleted', 'echo: Tell me a short story.');
@@ -88,13 +111,76 @@ describe('a newcomer in GraphiQL', () => {
     expect(trouble).toEqual([]);
   }, 40_000);
 
+  it('opens each tab with the first click of the mouse, and sees the whole of its comment', async () => {
+    const { page } = await visit(await start(), { height: 900 });
+    for (const tab of tabNames) {
+      await open(page, tab);
+      const play = await page.locator('.graphiql-execute-button').boundingBox();
+      const comments = page.locator('.graphiql-query-editor .view-line span span', { hasText: /^#/ });
+      expect(await comments.count()).toBeGreaterThan(0);
+      for (const comment of await comments.all()) {
+        const { x, width } = (await comment.boundingBox()) ?? { x: 0, width: Number.POSITIVE_INFINITY };
+        expect(x + width).toBeLessThan(play?.x ?? 0);
+      }
+    }
+    expect(await tabsOf(page)).toEqual(tabNames);
+  }, 40_000);
+
+  it('comes back to the open tab, and to no empty one, with a reload before anything ran', async () => {
+    const { page } = await visit(await start(), { height: 900 });
+    await reload(page);
+    expect(await tabsOf(page)).toEqual(tabNames);
+    expect(await openTab(page)).toBe('CreateSession');
+    await open(page, 'SeedHistory');
+    // GraphiQL stores which tab is open after half a second.
+    await page.waitForFunction(() => localStorage.getItem('graphiql:tabState')?.includes('"activeTabIndex":3'));
+    await reload(page);
+    expect(await tabsOf(page)).toEqual(tabNames);
+    expect(await openTab(page)).toBe('SeedHistory');
+  }, 40_000);
+
+  it('only leaves a turn with the square button, and finds the whole of it in the history', async () => {
+    const app = await start();
+    const { page } = await visit(app);
+    await run(page, 'CreateSession', 'My first chat');
+    const rest = gate();
+    app.provider.enqueue([
+      text('Once '),
+      pause(rest),
+      text('upon a time.'),
+      finish(),
+      usage({ prompt: 9, completion: 5 }),
+    ]);
+    await run(page, 'Stream', 'TextDelta', 'Once');
+    await press(page, page.locator('.graphiql-execute-button'));
+    await aMoment(page);
+    const id = await page.evaluate(() => localStorage.getItem('chatsession:last-session'));
+    const { data } = await chatClient(app.url).run('query ($id: ID!) { chatSession(id: $id) { activeTurn { id } } }', {
+      id,
+    });
+    const left = openEvents(app.url, 'ws', turnEvents, { turnId: data.chatSession.activeTurn.id });
+    rest.open();
+    await left.until(({ __typename }) => __typename === 'TurnCompleted');
+    left.leave();
+    await run(page, 'HistoryAndCost', '"content":"Once upon a time.","status":"COMPLETE"');
+  }, 40_000);
+
+  it('stops a turn with the last tab, and keeps what had come', async () => {
+    const app = await start();
+    const { page } = await visit(app);
+    await run(page, 'CreateSession', 'My first chat');
+    app.provider.enqueue([text('Once upon'), silence()]);
+    await run(page, 'Stream', 'TextDelta', 'Once upon');
+    await run(page, 'Stop', '"status":"STOPPED"', '"content":"Once upon"', '"finishReason":"STOPPED"');
+    await app.provider.requests[0]?.hungUp;
+  }, 40_000);
+
   it('finds everything again after a reload, and can begin anew', async () => {
     const app = await start();
     const { page, trouble } = await visit(app);
     await run(page, 'CreateSession', 'My first chat');
-    await page.reload();
-    await page.locator('.graphiql-tab').first().waitFor();
-    expect(await page.locator('.graphiql-tab').count()).toBe(6);
+    await reload(page);
+    expect(await tabsOf(page)).toEqual(tabNames);
     await run(page, 'Send', 'echo: Hello, who are you?');
     await run(page, 'CreateSession', 'My first chat');
     await run(page, 'HistoryAndCost', 'totalCostUsd');
