@@ -120,8 +120,10 @@ describe('the embedded Postgres', () => {
   it('is not fooled by a pid file whose number belongs to another process by now', async () => {
     const first = await startOnCopy();
     await addNote(first.url);
-    process.kill(await readPostmasterPid(dataDir), 'SIGKILL');
+    const postmaster = await readPostmasterPid(dataDir);
+    // The server first: it would start another Postgres in the place of one that dies.
     await kill(first);
+    process.kill(postmaster, 'SIGKILL');
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     try {
       const pidFile = join(dataDir, 'postgres', 'data', 'postmaster.pid');
