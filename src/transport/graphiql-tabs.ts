@@ -21,7 +21,7 @@ mutation CreateSession {
   createChatSession(
     input: {
       title: "My first chat"
-      systemPrompt: "You are friendly and answer briefly."
+      systemPrompt: "Be friendly and answer briefly."
     }
   ) {
     id
