@@ -12,7 +12,7 @@ import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
 import { buildPrompt } from './prompt.js';
 import { ReplyWriter } from './reply-writer.js';
-import { modelCallTrace } from './traces.js';
+import { endTraces } from './traces.js';
 import { cut, failed, judge, type Verdict } from './verdict.js';
 
 /** A turn that this process runs. */
@@ -72,19 +72,16 @@ function conclude(
   const events: TurnEventBody[] = [...(call?.status === 'SUCCEEDED' ? [stepEvent(step, call)] : []), endEvent(verdict)];
   const traces = [
     ...(parts.droppedHistory ? [{ type: 'CONTEXT_DECISION', data: { olderMessagesLeftOut: true } }] : []),
-    ...(call && parts.model && result
-      ? [{ type: 'MODEL_CALL', data: modelCallTrace(call, parts.model.id, result.attempt, result.finishReason) }]
-      : []),
-    {
-      type: 'TURN_FINISHED',
-      data: {
-        number: turn.accepted.number,
-        status: verdict.status,
-        finishReason: verdict.finishReason,
-        errorCode: verdict.errorCode,
-      },
-    },
+    ...endTraces({
+      number: turn.accepted.number,
+      verdict,
+      call:
+        call && parts.model && result
+          ? { figures: call, model: parts.model.id, attempt: result.attempt, finishReason: result.finishReason }
+          : null,
+    }),
   ];
+  const layout = turn.log.layoutWith(events, at);
   const { replyStatus, ...outcome } = verdict;
   return {
     end: {
@@ -95,7 +92,7 @@ function conclude(
         ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step }
         : null,
       call,
-      layout: writer?.layoutOf(turn.log.layoutWith(events, at)) ?? turn.log.layoutWith(events, at),
+      layout: writer ? writer.layoutOf(layout) : layout,
       traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),
     },
     events,

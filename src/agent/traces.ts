@@ -1,4 +1,5 @@
 import type { SettledCall } from '../db/queries/settled-call.js';
+import type { Verdict } from './verdict.js';
 
 /** Trace data of a model call: figures, no contents. */
 export const modelCallTrace = (call: SettledCall, model: string, attempt: number, finishReason: string | null) => ({
@@ -17,3 +18,26 @@ export const modelCallTrace = (call: SettledCall, model: string, attempt: number
   timeToFirstTokenMs: call.timeToFirstTokenMs,
   errorCode: call.errorCode,
 });
+
+interface EndedTurn {
+  readonly number: number;
+  readonly verdict: Verdict;
+  /** The last call, with its attempt and the reason that the model gave. */
+  readonly call: {
+    readonly figures: SettledCall;
+    readonly model: string;
+    readonly attempt: number;
+    readonly finishReason: string | null;
+  } | null;
+}
+
+/** The trace of a turn's end: its last model call, if there was one, and how it ended. */
+export const endTraces = ({ number, verdict, call }: EndedTurn) => [
+  ...(call
+    ? [{ type: 'MODEL_CALL', data: modelCallTrace(call.figures, call.model, call.attempt, call.finishReason) }]
+    : []),
+  {
+    type: 'TURN_FINISHED',
+    data: { number, status: verdict.status, finishReason: verdict.finishReason, errorCode: verdict.errorCode },
+  },
+];

@@ -18,6 +18,9 @@ export interface StoredTurn {
   readonly texts: ReadonlyMap<string, string>;
 }
 
+/** Whether all of a turn is stored, its end included. */
+export const isEnded = ({ layout }: Pick<StoredTurn, 'layout'>) => layout.at(-1)?.type === 'end';
+
 function endOf(turn: StoredTurn): TurnEventBody {
   if (turn.status === 'FAILED') {
     return { type: 'TurnFailed', code: turn.errorCode ?? 'INTERNAL', retryable: turn.errorRetryable ?? false };

@@ -5,7 +5,7 @@ import type { Context } from './context.js';
 import { found } from './found.js';
 import { findRows, type Selection } from './rows.js';
 
-/** Pauses in milliseconds before another try. */
+/** Milliseconds before each further try. */
 const pauses = [100, 400, 1_000];
 
 /**
@@ -14,16 +14,14 @@ const pauses = [100, 400, 1_000];
  */
 export async function loadTurn({ database, principal }: Context, selection: Selection, id: string): Promise<Turn> {
   const { owner, tenant } = principal;
-  const where = { id, session: { owner, tenant } };
-  for (const pause of pauses) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
-      const [turn] = await findRows<Turn>(database.prisma, 'turn', selection, where);
+      const [turn] = await findRows<Turn>(database.prisma, 'turn', selection, { id, session: { owner, tenant } });
       return found(turn);
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error;
+      const pause = pauses[attempt];
+      if (pause === undefined || !isDatabaseUnavailable(error)) throw error;
       await sleep(pause);
     }
   }
-  const [turn] = await findRows<Turn>(database.prisma, 'turn', selection, where);
-  return found(turn);
 }

@@ -4,7 +4,7 @@ import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
 import { decodeCursor, turnMark } from '../../events/cursor.js';
 import { LogCursor } from '../../events/log-cursor.js';
-import { replay, type StoredTurn } from '../../events/replay.js';
+import { isEnded, replay, type StoredTurn } from '../../events/replay.js';
 import type { TurnEventCursor } from '../service.js';
 import type { LiveTurns } from './live-turns.js';
 import { StoredCursor } from './stored-cursor.js';
@@ -24,7 +24,7 @@ function readAfter(turn: StoredTurn, after: string | null): number {
   // What the owner before this one told and did not store is lost, and its numbers with it: the turn is told anew.
   if (position.epoch !== turn.epoch) return 0;
   // A place behind the end is none that anybody was told.
-  const isBehindEnd = turn.layout.at(-1)?.type === 'end' && replay(turn, position.sequence - 1).length === 0;
+  const isBehindEnd = isEnded(turn) && replay(turn, position.sequence - 1).length === 0;
   return isBehindEnd ? 0 : position.sequence;
 }
 

@@ -1,6 +1,6 @@
 import { settleFigures } from '../../agent/call-figures.js';
 import { buildPrompt } from '../../agent/prompt.js';
-import { modelCallTrace } from '../../agent/traces.js';
+import { endTraces } from '../../agent/traces.js';
 import { failed } from '../../agent/verdict.js';
 import { type AbandonedTurn, claimAbandonedTurns } from '../../db/queries/claim-abandoned-turns.js';
 import type { SettledCall } from '../../db/queries/settled-call.js';
@@ -56,19 +56,13 @@ async function estimateLostCall(deps: Dependencies, turn: AbandonedTurn): Promis
 
 async function endAbandoned(deps: Dependencies, turn: AbandonedTurn): Promise<void> {
   const call = await estimateLostCall(deps, turn);
-  const { replyStatus, ...outcome } = failed('INTERRUPTED');
-  const traces = [
-    ...(call ? [{ type: 'MODEL_CALL', data: modelCallTrace(call, turn.call?.model ?? '', 1, null) }] : []),
-    {
-      type: 'TURN_FINISHED',
-      data: {
-        number: turn.number,
-        status: outcome.status,
-        finishReason: outcome.finishReason,
-        errorCode: outcome.errorCode,
-      },
-    },
-  ];
+  const verdict = failed('INTERRUPTED');
+  const { replyStatus, ...outcome } = verdict;
+  const traces = endTraces({
+    number: turn.number,
+    verdict,
+    call: call && { figures: call, model: turn.call?.model ?? '', attempt: 1, finishReason: null },
+  });
   const end = {
     turnId: turn.turnId,
     epoch: turn.epoch,

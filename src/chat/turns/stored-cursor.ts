@@ -1,6 +1,6 @@
 import type { TurnEvent } from '../../events/event.js';
 import { LogCursor } from '../../events/log-cursor.js';
-import { replay, type StoredTurn } from '../../events/replay.js';
+import { isEnded, replay, type StoredTurn } from '../../events/replay.js';
 import type { TurnLog } from '../../events/turn-log.js';
 
 /** How often the database is asked for news of a turn that another process runs. */
@@ -8,7 +8,6 @@ const pollMs = 500;
 
 type Result = IteratorResult<TurnEvent, undefined>;
 const finished: Result = { done: true, value: undefined };
-const isEnded = (turn: StoredTurn) => turn.layout.at(-1)?.type === 'end';
 
 /**
  * Follows a turn by what is stored of it: at once for one that has ended, by asking again for one that runs in another

@@ -101,7 +101,8 @@ interface Row {
 
 /**
  * Accepts a turn: its user message, the turn, the session's counters and a trace event. Null when the session is not
- * there, not the caller's, closed, busy, out of budget, has a model that is not on offer, or has seen the idempotency key: `explainRefusal` tells which.
+ * there, not the caller's, closed, busy, out of budget, has a model that is not on offer, or has seen the idempotency
+ * key: `explainRefusal` tells which.
  *
  * @throws a unique violation when another call with the same key won at the same instant.
  */

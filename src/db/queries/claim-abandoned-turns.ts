@@ -15,11 +15,10 @@ WITH dead AS (
   RETURNING t.*
 )
 SELECT c.id, c.session_id, c.number, c.lease_epoch, c.step, c.event_layout, s.max_history, s.system_prompt,
-       m.id AS message_id, m.content, m.step AS message_step, u.sequence AS user_sequence, k.id AS call_id, k.model AS call_model,
+       m.id AS message_id, m.content, m.step AS message_step, k.id AS call_id, k.model AS call_model,
        k.input_price, k.cached_input_price, k.output_price, k.created_at AS call_created_at, now() AS now
 FROM claimed c
 JOIN chat_sessions s ON s.id = c.session_id
-JOIN messages u ON u.id = c.user_message_id
 LEFT JOIN LATERAL (
   SELECT id, content, step FROM messages WHERE turn_id = c.id AND role = 'ASSISTANT' ORDER BY sequence DESC LIMIT 1
 ) m ON true
@@ -33,11 +32,9 @@ export interface AbandonedTurn {
   readonly sessionId: string;
   readonly number: number;
   readonly epoch: number;
-  readonly step: number;
   readonly layout: readonly LayoutEntry[];
   readonly maxHistory: number | null;
   readonly systemPrompt: string;
-  readonly userSequence: number;
   readonly reply: { readonly messageId: string; readonly content: string; readonly step: number } | null;
   /** The call that was under way. Prices are decimal strings. */
   readonly call: {
@@ -62,7 +59,6 @@ interface ClaimRow {
   message_id: string | null;
   content: string | null;
   message_step: number | null;
-  user_sequence: number;
   call_id: string | null;
   call_model: string | null;
   input_price: string | null;
@@ -96,11 +92,9 @@ export async function claimAbandonedTurns(
     sessionId: row.session_id,
     number: row.number,
     epoch: row.lease_epoch,
-    step: row.step,
     layout: row.event_layout,
     maxHistory: row.max_history,
     systemPrompt: row.system_prompt,
-    userSequence: row.user_sequence,
     reply:
       row.message_id === null
         ? null
