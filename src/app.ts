@@ -6,6 +6,7 @@ import { openDatabase } from './db/database.js';
 import { isDatabaseUnavailable } from './db/database-errors.js';
 import { startEmbeddedPostgres } from './db/embedded/embedded-postgres.js';
 import { migrate } from './db/migrate.js';
+import { type Failpoint, noFailpoint } from './failpoints.js';
 import { createLoaders } from './graphql/context.js';
 import { buildSchema } from './graphql/schema.js';
 import { newId } from './ids.js';
@@ -33,6 +34,7 @@ export interface AppOverrides {
   readonly timing?: Partial<TransportTiming>;
   /** Tokens a second of the demo model; 0 is as fast as it can. */
   readonly demoPace?: number;
+  readonly failpoint?: Failpoint;
 }
 
 type Cleanup = () => Promise<void>;
@@ -94,6 +96,7 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
       newId: makeId,
       now,
       random: overrides.random ?? Math.random,
+      failpoint: overrides.failpoint ?? noFailpoint,
     });
     await chat.start();
     const transport = createTransport({

@@ -55,6 +55,7 @@ async function openCall(deps: AgentDependencies, { turn, step, model }: Step, at
     outputPrice: priceText(model, 'output'),
   });
   if (!opened) throw new OwnershipLost();
+  await deps.failpoint('after-open-call');
   return id;
 }
 
@@ -76,8 +77,13 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   let finishReason: ModelFinishReason | null = null;
   let error: Attempt['error'] = null;
   let modelError: ModelError | null = null;
+  let isAnswering = false;
   try {
     for await (const event of deps.model.stream(request, signal)) {
+      if (!isAnswering) {
+        isAnswering = true;
+        await deps.failpoint('after-request-sent');
+      }
       if (event.type === 'text' || event.type === 'thinking') firstTokenAt ??= deps.now();
       if (event.type === 'text') writer.text(event.text);
       else if (event.type === 'thinking') writer.thought(event.text);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Queryable } from '../db/queries/queryable.js';
+import type { Failpoint } from '../failpoints.js';
 import type { ModelInfo } from '../model/catalog.js';
 import type { ModelPort } from '../model/port.js';
 
@@ -13,4 +14,5 @@ export interface AgentDependencies {
   readonly newId: () => string;
   readonly now: () => Date;
   readonly random: () => number;
+  readonly failpoint: Failpoint;
 }

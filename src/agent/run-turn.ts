@@ -122,7 +122,8 @@ export async function runTurn(deps: AgentDependencies, turn: RunningTurn): Promi
       async store(reply) {
         const { turnId, epoch } = accepted;
         const isOwn = await flushReply(deps.db, { turnId, epoch, step, ...reply });
-        if (!isOwn) turn.onLost();
+        if (isOwn) await deps.failpoint('after-flush');
+        else turn.onLost();
       },
       onError: (error) =>
         deps.log.warn({ turnId: accepted.turnId, err: error }, 'streamed text could not be stored yet'),

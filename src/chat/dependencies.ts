@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import type { Database } from '../db/database.js';
+import type { Failpoint } from '../failpoints.js';
 import type { ModelCatalog } from '../model/catalog.js';
 import type { ModelPort } from '../model/port.js';
 
@@ -19,4 +20,5 @@ export interface ChatDependencies {
   readonly now: () => Date;
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
+  readonly failpoint: Failpoint;
 }

@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.js';
 import { type Database, openDatabase } from '../../src/db/database.js';
 import { ChatError } from '../../src/errors.js';
 import type { TurnEvent } from '../../src/events/event.js';
+import { noFailpoint } from '../../src/failpoints.js';
 import { newId } from '../../src/ids.js';
 import { createModelCatalog } from '../../src/model/catalog.js';
 import { createOpenAiModel } from '../../src/model/openai.js';
@@ -81,6 +82,7 @@ export async function startTestChat(env: Readonly<Record<string, string>> = {}):
       newId,
       now: () => new Date(),
       random: () => 0,
+      failpoint: noFailpoint,
       ...overrides,
     });
   const chats: Chat[] = [];

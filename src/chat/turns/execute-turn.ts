@@ -48,6 +48,7 @@ async function runToEnd(
     newId: deps.newId,
     now: deps.now,
     random: deps.random,
+    failpoint: deps.failpoint,
   };
   try {
     const { end, events, at } = await runTurn(agent, {
@@ -58,6 +59,7 @@ async function runToEnd(
       onLost: () => abort.abort(new OwnershipLost()),
     });
     if (await settle(deps, end, accepted, deps.settings.leaseMs)) {
+      await deps.failpoint('after-settle-before-tell');
       for (const event of events) log.append(event, at);
       const { errorCode, errorRetryable } = end;
       return { turnId, error: errorCode === null ? null : { code: errorCode, retryable: errorRetryable ?? false } };

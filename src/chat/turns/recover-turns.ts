@@ -90,6 +90,7 @@ export async function recoverTurns(deps: Dependencies, exclusive: boolean): Prom
     const claimer = { owner, leaseMs: settings.leaseMs, exclusive, running };
     const turns = await claimAbandonedTurns(deps.database.pool, claimer);
     if (turns.length === 0) return;
+    await deps.failpoint('after-claim');
     for (const turn of turns) {
       tried.push(turn.turnId);
       await endAbandoned(deps, turn).catch((error) => {

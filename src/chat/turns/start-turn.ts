@@ -77,7 +77,10 @@ export async function startTurn(deps: Dependencies, principal: Principal, input:
     deps.live.expect(message.turnId);
     try {
       const accepted = await accept(deps, message);
-      if (accepted) return { turn: executeTurn(deps, accepted) };
+      if (accepted) {
+        await deps.failpoint('after-accept');
+        return { turn: executeTurn(deps, accepted) };
+      }
     } finally {
       deps.live.unexpect(message.turnId);
     }
