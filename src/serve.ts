@@ -1,0 +1,78 @@
+import { type AppOverrides, createApp } from './app.js';
+import { ConfigError, loadConfig } from './config.js';
+import { EmbeddedPostgresError } from './db/embedded/embedded-postgres-error.js';
+import { MigrationError } from './db/migration-error.js';
+import { createLog } from './observability/log.js';
+import { ListenError } from './transport/listen-error.js';
+
+/** How long an orderly end may take beyond the grace for running turns. */
+const closingMs = 10_000;
+
+function readConfig(env: NodeJS.ProcessEnv) {
+  try {
+    return loadConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+/** Faults whose message says all that an operator needs: a stack would only hide it. */
+const isForOperator = (error: unknown): error is Error =>
+  error instanceof EmbeddedPostgresError || error instanceof MigrationError || error instanceof ListenError;
+
+/**
+ * The server as this process: settings of `env`, signals, exit codes. Resolves once it is ready, or once it is clear that
+ * it cannot start and why has been said.
+ */
+export async function serve(env: NodeJS.ProcessEnv, overrides: AppOverrides = {}): Promise<void> {
+  const config = readConfig(env);
+  const secrets = [config.model.provider?.apiKey, config.auth?.jwtSecret, config.database.url];
+  const log = createLog(
+    config.logLevel,
+    undefined,
+    secrets.filter((secret) => secret != null),
+  );
+  const app = createApp(config, log, overrides);
+
+  let ending = false;
+  async function end(reason: string, exitCode: number): Promise<void> {
+    if (ending) process.exit(exitCode === 0 ? 130 : exitCode);
+    ending = true;
+    const longestMs = config.server.shutdownGraceMs + closingMs;
+    log.info({ reason }, `stopping within ${longestMs / 1_000} s at most: a second signal ends the server at once`);
+    setTimeout(() => {
+      log.error('stopping took too long, some parts were left open');
+      process.exit(1);
+    }, longestMs).unref();
+    await app.stop();
+    log.info('stopped');
+    process.exit(exitCode);
+  }
+
+  process.on('SIGTERM', () => void end('SIGTERM', 0));
+  process.on('SIGINT', () => void end('SIGINT', 0));
+  // The state after a fault that nobody caught is unknown: what runs is brought to an orderly end, then the process ends.
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception');
+    void end('uncaught exception', 1);
+  });
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'unhandled rejection');
+    void end('unhandled rejection', 1);
+  });
+
+  try {
+    const { url } = await app.start();
+    const model = config.model.provider === null ? 'the demo model' : 'the configured provider';
+    log.info({ url }, `ready: GraphiQL and the endpoint are at ${url}/graphql, answers come from ${model}`);
+  } catch (error) {
+    if (isForOperator(error)) {
+      process.stderr.write(`The server cannot start: ${error.message}\n`);
+    } else {
+      log.fatal({ err: error }, `could not start: ${error instanceof Error ? error.message : 'unknown fault'}`);
+    }
+    process.exitCode = 1;
+  }
+}
