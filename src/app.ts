@@ -89,6 +89,7 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
       database,
       model,
       catalog,
+      feed: null,
       log,
       settings: { ...config.chat, maxRetries: config.model.maxRetries },
       processId: makeId(),

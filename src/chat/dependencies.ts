@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import type { Database } from '../db/database.js';
+import type { TurnFeed } from '../events/feed.js';
 import type { Failpoint } from '../failpoints.js';
 import type { ModelCatalog } from '../model/catalog.js';
 import type { ModelPort } from '../model/port.js';
@@ -10,6 +11,8 @@ export interface ChatDependencies {
   readonly database: Database;
   readonly model: ModelPort;
   readonly catalog: ModelCatalog;
+  /** Carries what happens between processes, faster than the database does. Null: there is only the database. */
+  readonly feed: TurnFeed | null;
   readonly log: Logger;
   readonly settings: Config['chat'] & { readonly maxRetries: number };
   /** Names this process in leases. */

@@ -75,6 +75,7 @@ export async function startTestChat(env: Readonly<Record<string, string>> = {}):
       database,
       model,
       catalog,
+      feed: null,
       log,
       settings: { ...config.chat, maxRetries: config.model.maxRetries },
       processId: newId(),
