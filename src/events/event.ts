@@ -1,12 +1,11 @@
 import type { ErrorCode } from '../errors.js';
 import type { TokenUsage } from '../model/port.js';
+import type { EventSource } from './cursor.js';
 
-/** What every event of a turn carries. `sequence` strictly rises within a turn; `cursor` is opaque to clients. */
-interface EventBase {
+/** What every event of a turn carries. `sequence` strictly rises within a turn, and from turn to turn of a session. */
+interface EventBase extends EventSource {
   readonly sessionId: string;
-  readonly turnId: string;
   readonly sequence: number;
-  readonly cursor: string;
   readonly at: Date;
 }
 
@@ -14,14 +13,23 @@ export interface StepUsage extends TokenUsage {
   readonly estimated: boolean;
 }
 
-/** An event without its place in the log. Texts are plain values: only first and last event lead to stored objects. */
+/** An event without its place in the log. Texts are plain values; everything else is named by its id and read when told. */
 export type TurnEventBody =
   | { readonly type: 'TurnStarted' }
   | { readonly type: 'TextDelta'; readonly step: number; readonly messageId: string; readonly delta: string }
   | { readonly type: 'ThinkingDelta'; readonly step: number; readonly delta: string }
   | { readonly type: 'StepCompleted'; readonly step: number; readonly usage: StepUsage; readonly costUsd: number }
+  /** `toolCallId` is the id of the row, not the one that the model gave. */
+  | { readonly type: 'ToolCallStarted'; readonly step: number; readonly toolCallId: string }
+  | { readonly type: 'ToolCallCompleted'; readonly step: number; readonly toolCallId: string }
+  | { readonly type: 'InputRequested'; readonly requestId: string }
+  | { readonly type: 'InputResolved'; readonly requestId: string }
   | { readonly type: 'TurnCompleted' }
   | { readonly type: 'TurnFailed'; readonly code: ErrorCode; readonly retryable: boolean }
   | { readonly type: 'TurnStopped' };
 
 export type TurnEvent = EventBase & TurnEventBody;
+
+/** Whether an event ends its turn. */
+export const isTerminal = ({ type }: TurnEventBody) =>
+  type === 'TurnCompleted' || type === 'TurnFailed' || type === 'TurnStopped';

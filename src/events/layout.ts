@@ -24,6 +24,8 @@ export type LayoutEntry =
       readonly usage: StepUsage;
       readonly costUsd: number;
     }
+  | { readonly type: 'toolStart' | 'toolEnd'; readonly at: number; readonly step: number; readonly toolCallId: string }
+  | { readonly type: 'input' | 'inputEnd'; readonly at: number; readonly requestId: string }
   | { readonly type: 'end'; readonly at: number };
 
 /**
@@ -58,10 +60,37 @@ export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: num
     case 'StepCompleted':
       layout.push({ type: 'step', at, step: body.step, usage: body.usage, costUsd: body.costUsd });
       return;
+    case 'ToolCallStarted':
+    case 'ToolCallCompleted': {
+      const type = body.type === 'ToolCallStarted' ? 'toolStart' : 'toolEnd';
+      layout.push({ type, at, step: body.step, toolCallId: body.toolCallId });
+      return;
+    }
+    case 'InputRequested':
+    case 'InputResolved':
+      layout.push({ type: body.type === 'InputRequested' ? 'input' : 'inputEnd', at, requestId: body.requestId });
+      return;
     default:
       layout.push({ type: 'end', at });
   }
 }
+
+const isDelta = ({ type }: LayoutEntry) => type === 'text' || type === 'thinking';
+
+/**
+ * The layout without what was written of a step that has not ended: what is left when that step is run again. A step
+ * ends its deltas with a `step` entry, so these can only be the last ones.
+ */
+export function withoutUnfinishedStep(layout: readonly LayoutEntry[]): readonly LayoutEntry[] {
+  return layout.slice(0, layout.findLastIndex((entry) => !isDelta(entry)) + 1);
+}
+
+/** How far a layout moves the sequence. */
+export const layoutLength = (layout: readonly LayoutEntry[]): number =>
+  layout.reduce(
+    (sum, entry) => sum + (entry.type === 'text' ? entry.length : entry.type === 'thinking' ? entry.text.length : 1),
+    0,
+  );
 
 /** The layout with the text of a message that is not stored written into it, so that it can be told again all the same. */
 export function withText(layout: readonly LayoutEntry[], messageId: string, content: string): readonly LayoutEntry[] {

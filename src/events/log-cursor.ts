@@ -1,6 +1,6 @@
 import type { TurnEvent } from './event.js';
+import type { EventLog } from './event-log.js';
 import { cutBefore } from './replay.js';
-import type { TurnLog } from './turn-log.js';
 
 /** Longest delta that merging makes, in UTF-16 units: a bound on the frame a slow reader is sent. */
 const longestMerge = 32_768;
@@ -9,17 +9,17 @@ type Result = IteratorResult<TurnEvent, undefined>;
 const finished: Result = { done: true, value: undefined };
 
 /**
- * Follows a log from a sequence on, to its end. Not a generator: a generator that waits runs nothing until its wait is
+ * Follows a log from a sequence on, until nothing more comes there. Not a generator: a generator that waits runs nothing until its wait is
  * over, while `return` here ends a waiting `next` at once.
  */
 export class LogCursor implements AsyncIterableIterator<TurnEvent, undefined, undefined> {
-  readonly #log: TurnLog;
+  readonly #log: EventLog;
   #index: number;
   #after: number;
   #closed = false;
   #waiting: { resolve(result: Result): void; cancel(): void } | null = null;
 
-  constructor(log: TurnLog, after: number) {
+  constructor(log: EventLog, after: number) {
     this.#log = log;
     this.#index = log.indexAfter(after);
     this.#after = after;
@@ -33,9 +33,9 @@ export class LogCursor implements AsyncIterableIterator<TurnEvent, undefined, un
     if (this.#closed) return finished;
     const event = this.#take();
     if (event) return { done: false, value: event };
-    if (this.#log.ended) return this.return();
+    if (this.#log.isOver) return this.return();
     return new Promise<Result>((resolve) => {
-      const cancel = this.#log.onAppend(() => {
+      const cancel = this.#log.onChange(() => {
         this.#waiting = null;
         resolve(this.next());
       });

@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../errors.js';
-import { encodeCursor } from './cursor.js';
 import type { TurnEvent, TurnEventBody } from './event.js';
 import { type LayoutEntry, sequenceLength } from './layout.js';
 
@@ -8,8 +7,13 @@ export interface StoredTurn {
   readonly id: string;
   readonly sessionId: string;
   readonly number: number;
-  /** Rises with every owner; a position under an older one means nothing under this one. */
+  /** Rises with every owner. */
   readonly epoch: number;
+  /**
+   * Sequence before its first event. It rises when the turn is told anew because what its owner had told, but not
+   * stored, was lost with it; whatever lies below belongs to that older telling.
+   */
+  readonly eventBase: number;
   readonly status: 'QUEUED' | 'RUNNING' | 'AWAITING_INPUT' | 'COMPLETED' | 'FAILED' | 'STOPPED';
   readonly errorCode: ErrorCode | null;
   readonly errorRetryable: boolean | null;
@@ -51,6 +55,18 @@ function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number 
           at: entry.at,
         };
         break;
+      case 'toolStart':
+      case 'toolEnd': {
+        const type = entry.type === 'toolStart' ? 'ToolCallStarted' : 'ToolCallCompleted';
+        yield { body: { type, step: entry.step, toolCallId: entry.toolCallId }, at: entry.at };
+        break;
+      }
+      case 'input':
+      case 'inputEnd': {
+        const type = entry.type === 'input' ? 'InputRequested' : 'InputResolved';
+        yield { body: { type, requestId: entry.requestId }, at: entry.at };
+        break;
+      }
       case 'end':
         yield { body: endOf(turn), at: entry.at };
     }
@@ -64,10 +80,13 @@ export function cutBefore<Body extends TurnEventBody>(body: Body, end: number, a
   return after > start ? { ...body, delta: body.delta.slice(after - start) } : body;
 }
 
-/** The events of a stored turn that lie after a sequence (0: all of them), neighbouring deltas merged. */
+/**
+ * The events of a stored turn that lie after a sequence, neighbouring deltas merged. All of them for 0, and for any
+ * place in an older telling of it.
+ */
 export function replay(turn: StoredTurn, after: number): TurnEvent[] {
   const events: TurnEvent[] = [];
-  let sequence = 0;
+  let sequence = turn.eventBase;
   for (const { body, at } of bodies(turn)) {
     sequence += sequenceLength(body);
     if (sequence <= after) continue;
@@ -75,8 +94,8 @@ export function replay(turn: StoredTurn, after: number): TurnEvent[] {
       ...cutBefore(body, sequence, after),
       sessionId: turn.sessionId,
       turnId: turn.id,
+      turnNumber: turn.number,
       sequence,
-      cursor: encodeCursor({ number: turn.number, epoch: turn.epoch, turnId: turn.id }, sequence),
       at: new Date(at),
     });
   }

@@ -1,36 +1,31 @@
-import { type EventSource, encodeCursor } from './cursor.js';
-import type { TurnEvent, TurnEventBody } from './event.js';
+import type { EventSource } from './cursor.js';
+import { isTerminal, type TurnEventBody } from './event.js';
+import { EventLog } from './event-log.js';
 import { extendLayout, type LayoutEntry, sequenceLength } from './layout.js';
+import { replay, type StoredTurn } from './replay.js';
 
 /** Which turn a log belongs to. */
 export interface LoggedTurn extends EventSource {
   readonly sessionId: string;
+  /** Sequence before its first event. */
+  readonly eventBase: number;
 }
 
-/** Whether an event ends its turn. */
-export const isTerminal = ({ type }: TurnEventBody) =>
-  type === 'TurnCompleted' || type === 'TurnFailed' || type === 'TurnStopped';
+/** Called with what is told, for those who follow in other processes; `from` is the sequence before it. */
+export type Publish = (body: TurnEventBody, at: Date, from: number) => void;
 
-/**
- * The events of one running turn, in memory, each kept once however many follow it. Followers are cursors: they hold a
- * position and are woken, never handed anything, so one that does not read costs nothing.
- */
+/** The log of a turn that this process runs: what happens is appended here, once, for all who follow. */
 export class TurnLog {
-  readonly #events: TurnEvent[] = [];
+  readonly events = new EventLog();
   readonly #layout: LayoutEntry[] = [];
-  readonly #waiting = new Set<() => void>();
-  #sequence = 0;
-  #ended = false;
-  #wakeScheduled = false;
+  #sequence: number;
 
   constructor(
     readonly turn: LoggedTurn,
     private readonly now: () => Date,
-  ) {}
-
-  /** True once the terminal event is in; nothing is appended after it. */
-  get ended(): boolean {
-    return this.#ended;
+    private readonly publish: Publish = () => {},
+  ) {
+    this.#sequence = turn.eventBase;
   }
 
   /** Sequence of the newest event. */
@@ -49,64 +44,26 @@ export class TurnLog {
     return layout;
   }
 
-  /** How many cursors wait for the next event. */
-  get followers(): number {
-    return this.#waiting.size;
+  /** Takes up what is stored of the turn, which others have told already or can read for themselves. */
+  restore(stored: StoredTurn): void {
+    this.#layout.push(...stored.layout);
+    for (const event of replay(stored, 0)) {
+      this.#sequence = event.sequence;
+      this.events.add(event);
+    }
   }
 
   /** Adds an event; `at` is given when its time was stored before it is told. */
   append(body: TurnEventBody, at: Date = this.now()): void {
-    if (this.#ended) return;
+    if (this.events.isOver) return;
     const length = sequenceLength(body);
     if (length === 0) return;
-    const { sessionId, turnId } = this.turn;
+    const { sessionId, turnId, turnNumber } = this.turn;
+    const from = this.#sequence;
     this.#sequence += length;
-    this.#events.push({
-      ...body,
-      sessionId,
-      turnId,
-      sequence: this.#sequence,
-      cursor: encodeCursor(this.turn, this.#sequence),
-      at,
-    });
     extendLayout(this.#layout, body, at.getTime());
-    this.#ended = isTerminal(body);
-    this.#wake();
-  }
-
-  /** Events from an index on; the log only grows, so an index stays valid. */
-  at(index: number): TurnEvent | undefined {
-    return this.#events[index];
-  }
-
-  /** Index of the first event that lies, whole or in part, after a sequence. */
-  indexAfter(sequence: number): number {
-    let low = 0;
-    let high = this.#events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#events[middle]?.sequence ?? 0) > sequence) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  }
-
-  /** Calls back once, after the next append; the returned function takes the wish back. */
-  onAppend(wake: () => void): () => void {
-    this.#waiting.add(wake);
-    return () => this.#waiting.delete(wake);
-  }
-
-  // One wake for all that one read of the provider's socket brought: a follower then finds several deltas and merges
-  // them, instead of being woken for each.
-  #wake(): void {
-    if (this.#wakeScheduled || this.#waiting.size === 0) return;
-    this.#wakeScheduled = true;
-    setImmediate(() => {
-      this.#wakeScheduled = false;
-      const woken = [...this.#waiting];
-      this.#waiting.clear();
-      for (const wake of woken) wake();
-    });
+    this.events.add({ ...body, sessionId, turnId, turnNumber, sequence: this.#sequence, at });
+    // The end is told by the database: it must not outrun what it stands for.
+    if (!isTerminal(body)) this.publish(body, at, from);
   }
 }

@@ -1,96 +1,141 @@
 import { OwnershipLost } from '../../agent/ends.js';
 import type { ReplyWriter } from '../../agent/reply-writer.js';
-import { runTurn } from '../../agent/run-turn.js';
+import { runTurn, type TurnResult } from '../../agent/run-turn.js';
 import type { AcceptedTurn } from '../../db/queries/accept-turn.js';
-import { loadTurn } from '../../db/queries/load-turn.js';
-import { replay } from '../../events/replay.js';
-import { isTerminal, TurnLog } from '../../events/turn-log.js';
-import type { ChatDependencies } from '../dependencies.js';
-import type { LiveTurn, LiveTurns, TurnOutcome } from './live-turns.js';
+import type { OwnedTurn, TurnFacts, TurnState } from '../../db/queries/owned-turn.js';
+import { releaseTurn } from '../../db/queries/release-turn.js';
+import { TurnLog } from '../../events/turn-log.js';
+import type { TurnDependencies } from './dependencies.js';
+import type { LiveTurn, TurnOutcome } from './live-turns.js';
 import { settle } from './settle.js';
 
-type Dependencies = ChatDependencies & { readonly live: LiveTurns };
-
-const interrupted = { code: 'INTERRUPTED', retryable: true } as const;
-
-/**
- * Tells the followers of a turn whose end this process did not store, or does not know to have stored, how it ended; at
- * any rate that it ended. The database knows: an answer of it may have been lost on the way.
- */
-async function tellStoredEnd(deps: Dependencies, accepted: AcceptedTurn, log: TurnLog): Promise<TurnOutcome> {
-  const { turnId } = accepted;
-  const turn = await loadTurn(deps.database.pool, turnId, accepted).catch(() => null);
-  // Under another owner the numbers mean something else, and only the end itself can be told.
-  const isOwn = turn?.epoch === accepted.epoch;
-  for (const event of turn ? replay(turn, isOwn ? log.sequence : 0) : []) {
-    if (isOwn || isTerminal(event)) log.append(event, event.at);
-  }
-  const isStored = log.ended;
-  log.append({ type: 'TurnFailed', ...interrupted });
-  if (!isStored || !turn) return { turnId, error: interrupted };
-  return { turnId, error: turn.errorCode && { code: turn.errorCode, retryable: turn.errorRetryable ?? false } };
+interface Run {
+  readonly facts: TurnFacts;
+  readonly state: TurnState;
+  readonly log: TurnLog;
+  readonly abort: AbortController;
+  onWriter(writer: ReplyWriter): void;
 }
 
-async function runToEnd(
-  deps: Dependencies,
-  accepted: AcceptedTurn,
-  log: TurnLog,
-  abort: AbortController,
-  onWriter: (writer: ReplyWriter) => void,
-): Promise<TurnOutcome> {
-  const { turnId } = accepted;
+function openLog(deps: TurnDependencies, facts: TurnFacts, eventBase: number): TurnLog {
+  const { sessionId, turnId, number, epoch } = facts;
+  const { feed } = deps;
+  return new TurnLog(
+    { sessionId, turnId, turnNumber: number, eventBase },
+    deps.now,
+    feed ? (body, at, from) => feed.publish({ turnId, epoch, from, events: [{ body, at: at.getTime() }] }) : undefined,
+  );
+}
+
+/** Stores and tells what a run came to. */
+async function conclude(deps: TurnDependencies, { facts, log }: Run, result: TurnResult): Promise<TurnOutcome> {
+  const { turnId, sessionId } = facts;
+  switch (result.kind) {
+    case 'parked':
+      log.events.detach();
+      return { kind: 'parked' };
+    case 'released':
+      await releaseTurn(deps.database.pool, result.release);
+      await deps.failpoint('after-release');
+      log.events.detach();
+      deps.feed?.signal({ kind: 'released' });
+      return { kind: 'moved' };
+    case 'ended': {
+      const settled = await settle(deps, result.end, facts, deps.settings.leaseMs);
+      if (!settled) throw new OwnershipLost();
+      await deps.failpoint('after-settle-before-tell');
+      for (const event of result.events) log.append(event, result.at);
+      if (settled.queuedTurns > 0) deps.startQueued(sessionId);
+      const { errorCode, errorRetryable } = result.end;
+      return {
+        kind: 'ended',
+        error: errorCode === null ? null : { code: errorCode, retryable: errorRetryable ?? false },
+      };
+    }
+  }
+}
+
+async function runToEnd(deps: TurnDependencies, run: Run): Promise<TurnOutcome> {
+  const { facts, state, log, abort } = run;
+  const { turnId } = facts;
   const agent = {
     db: deps.database.pool,
     model: deps.model,
     findModel: deps.catalog.find,
+    tools: deps.tools,
     log: deps.log,
     maxRetries: deps.settings.maxRetries,
+    inputTimeoutMs: deps.settings.inputTimeoutMs,
     newId: deps.newId,
     now: deps.now,
     random: deps.random,
     failpoint: deps.failpoint,
   };
   try {
-    const { end, events, at } = await runTurn(agent, {
-      accepted,
+    const result = await runTurn(agent, {
+      facts,
+      state,
       log,
       signal: abort.signal,
-      onWriter,
+      onWriter: run.onWriter,
       onLost: () => abort.abort(new OwnershipLost()),
     });
-    if (await settle(deps, end, accepted, deps.settings.leaseMs)) {
-      await deps.failpoint('after-settle-before-tell');
-      for (const event of events) log.append(event, at);
-      const { errorCode, errorRetryable } = end;
-      return { turnId, error: errorCode === null ? null : { code: errorCode, retryable: errorRetryable ?? false } };
-    }
-    deps.log.warn({ turnId }, 'turn was ended by another process');
+    return await conclude(deps, run, result);
   } catch (error) {
-    if (error instanceof OwnershipLost) deps.log.warn({ turnId }, 'turn was taken over by another process');
-    else deps.log.error({ turnId, err: error }, 'end of turn could not be stored');
+    if (error instanceof OwnershipLost) deps.log.warn({ turnId }, 'turn is not run by this process any more');
+    else deps.log.error({ turnId, err: error }, 'what became of a turn could not be stored: it will be taken up again');
+    return { kind: 'moved' };
+  } finally {
+    // Whoever follows finds what is stored, or another owner.
+    log.events.detach();
+    deps.feed?.signal({ kind: 'turn', turnId });
   }
-  return tellStoredEnd(deps, accepted, log);
 }
 
-/** Runs an accepted turn in this process. From here on its end is stored and told, whatever happens. */
-export function executeTurn(deps: Dependencies, accepted: AcceptedTurn): LiveTurn {
-  const { sessionId, turnId, number, epoch } = accepted;
-  const log = new TurnLog({ sessionId, turnId, number, epoch }, deps.now);
+function execute(deps: TurnDependencies, facts: TurnFacts, state: TurnState, log: TurnLog): LiveTurn {
   const abort = new AbortController();
   let writer: ReplyWriter | null = null;
-  log.append({ type: 'TurnStarted' }, accepted.startedAt);
-  const settled = runToEnd(deps, accepted, log, abort, (current) => {
-    writer = current;
-  }).finally(() => deps.live.remove(turn));
-  const turn: LiveTurn = {
-    sessionId,
-    turnId,
-    epoch,
+  const run: Run = {
+    facts,
+    state,
     log,
     abort,
-    settled,
+    onWriter: (current) => {
+      writer = current;
+    },
+  };
+  const turn: LiveTurn = {
+    sessionId: facts.sessionId,
+    turnId: facts.turnId,
+    epoch: facts.epoch,
+    log,
+    abort,
+    settled: Promise.resolve()
+      .then(() => runToEnd(deps, run))
+      .finally(() => deps.live.remove(turn)),
     flush: async () => writer?.flush(),
   };
   deps.live.add(turn);
+  deps.feed?.signal({ kind: 'session', sessionId: facts.sessionId });
+  return turn;
+}
+
+/** Runs a turn that was just accepted. From here on its end is stored and told, whatever happens. */
+export function executeTurn(deps: TurnDependencies, { facts, eventBase, startedAt }: AcceptedTurn): LiveTurn {
+  const log = openLog(deps, facts, eventBase);
+  log.append({ type: 'TurnStarted' }, startedAt);
+  return execute(deps, facts, { step: 0, toolCalls: [], partial: null }, log);
+}
+
+/**
+ * Runs a turn on from its last stored step.
+ *
+ * @param reason ends it at once, as if it had been aborted with it.
+ */
+export function resumeTurn(deps: TurnDependencies, owned: OwnedTurn, reason: Error | null): LiveTurn {
+  const log = openLog(deps, owned.facts, owned.stored.eventBase);
+  log.restore(owned.stored);
+  const turn = execute(deps, owned.facts, owned.state, log);
+  if (reason) turn.abort.abort(reason);
   return turn;
 }

@@ -1,19 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '../../auth/principal.js';
 import type { Database } from '../../db/database.js';
+import { isDatabaseUnavailable } from '../../db/database-errors.js';
 import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
 import { decodeCursor, turnMark } from '../../events/cursor.js';
-import { LogCursor } from '../../events/log-cursor.js';
-import { isEnded, replay, type StoredTurn } from '../../events/replay.js';
+import type { StoredTurn } from '../../events/replay.js';
 import type { TurnEventCursor } from '../service.js';
-import type { LiveTurns } from './live-turns.js';
-import { StoredCursor } from './stored-cursor.js';
+import type { LiveTurn, LiveTurns } from './live-turns.js';
+import { type FollowedLog, TurnFollower } from './turn-follower.js';
+import type { TurnMirrors } from './turn-mirrors.js';
 
-interface Dependencies {
+export interface FollowDependencies {
   readonly database: Pick<Database, 'pool'>;
   readonly live: LiveTurns;
+  readonly mirrors: TurnMirrors;
 }
 
+/** Pause before a database that is away is asked again where a turn goes on. */
+const pauseMs = 500;
+
+const liveLog = ({ log }: LiveTurn): FollowedLog => ({ log: log.events, release: () => {} });
+
+/** Where the turn can be followed now; null when it is gone. */
+async function findLog(deps: FollowDependencies, principal: Principal, turnId: string): Promise<FollowedLog | null> {
+  for (;;) {
+    const live = deps.live.get(turnId);
+    if (live && !live.log.events.isOver) return liveLog(live);
+    const load = () => loadTurn(deps.database.pool, turnId, principal);
+    try {
+      const turn = await load();
+      return turn && deps.mirrors.hold(turn, load);
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}
+
+/** Follows a turn that runs in this process from its start. */
+export const followLive = (deps: FollowDependencies, principal: Principal, live: LiveTurn): TurnEventCursor =>
+  new TurnFollower(() => findLog(deps, principal, live.turnId), liveLog(live), 0);
+
+/** The place that a cursor of a turn names. */
 function readAfter(turn: StoredTurn, after: string | null): number {
   if (after === null) return 0;
   const position = decodeCursor(after);
@@ -21,21 +50,17 @@ function readAfter(turn: StoredTurn, after: string | null): number {
   if (position.turnMark !== turnMark(turn.id)) {
     throw badInput('after is a cursor of another turn: leave it out to get this turn from its start.');
   }
-  // What the owner before this one told and did not store is lost, and its numbers with it: the turn is told anew.
-  if (position.epoch !== turn.epoch) return 0;
-  // A place behind the end is none that anybody was told.
-  const isBehindEnd = isEnded(turn) && replay(turn, position.sequence - 1).length === 0;
-  return isBehindEnd ? 0 : position.sequence;
+  return position.sequence;
 }
 
 /**
  * Follows a turn: what was told already (all of it, or what lies after a cursor), then what comes, to its end. The
- * events are the same wherever they come from, the log of this process or the database.
+ * events are the same wherever they come from: the log of this process, another process, or the database.
  *
  * @throws ChatError NOT_FOUND, BAD_USER_INPUT (after).
  */
 export async function followTurn(
-  deps: Dependencies,
+  deps: FollowDependencies,
   principal: Principal,
   turnId: string,
   after: string | null,
@@ -44,7 +69,9 @@ export async function followTurn(
   const turn = await load();
   if (!turn) throw new ChatError('NOT_FOUND');
   const position = readAfter(turn, after);
-  const log = deps.live.get(turnId)?.log;
-  if (log) return new LogCursor(log, position > log.sequence ? 0 : position);
-  return new StoredCursor(turn, position, load, () => deps.live.get(turnId)?.log);
+  const live = deps.live.get(turnId);
+  const followed = live && !live.log.events.isOver ? liveLog(live) : deps.mirrors.hold(turn, load);
+  // The stored events may lag behind the told ones, but a place far behind both is none that anybody was told.
+  const isFuture = live !== undefined && position > live.log.sequence;
+  return new TurnFollower(() => findLog(deps, principal, turnId), followed, isFuture ? 0 : position);
 }

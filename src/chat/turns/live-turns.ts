@@ -1,12 +1,14 @@
 import type { ErrorCode } from '../../errors.js';
 import type { TurnLog } from '../../events/turn-log.js';
 
-/** How a turn ended, for those who wait for it in this process. */
-export interface TurnOutcome {
-  readonly turnId: string;
-  /** Set when the turn FAILED. */
-  readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null;
-}
+/** How a turn left this process. */
+export type TurnOutcome =
+  /** `error` is set when it FAILED. */
+  | { readonly kind: 'ended'; readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null }
+  /** It waits for its user. */
+  | { readonly kind: 'parked' }
+  /** Another process runs it on, or will. */
+  | { readonly kind: 'moved' };
 
 /** A turn that runs in this process. */
 export interface LiveTurn {
@@ -17,7 +19,7 @@ export interface LiveTurn {
   readonly log: TurnLog;
   /** Ends the turn; its reason says why. */
   readonly abort: AbortController;
-  /** Resolves once the turn's end is stored and told; never rejects. */
+  /** Resolves once what this process has to do for the turn is stored and told; never rejects. */
   readonly settled: Promise<TurnOutcome>;
   /** Stores what has been streamed so far. */
   flush(): Promise<void>;
@@ -27,10 +29,11 @@ export interface LiveTurn {
 export class LiveTurns {
   readonly #byId = new Map<string, LiveTurn>();
   readonly #bySession = new Map<string, Set<LiveTurn>>();
-  /** Turns about to be accepted, each with the reason to end it at once, if there is one by now. */
+  /** Turns about to be owned, each with the reason to end it at once, if there is one by now. */
   readonly #expected = new Map<string, Error | null>();
+  readonly #listeners = new Set<(turn: LiveTurn) => void>();
 
-  /** Announces a turn that is about to be accepted, until it is added or `unexpect`ed. */
+  /** Announces a turn that is about to be owned, until it is added or `unexpect`ed. */
   expect(turnId: string): void {
     this.#expected.set(turnId, null);
   }
@@ -70,12 +73,20 @@ export class LiveTurns {
     else this.#bySession.set(turn.sessionId, new Set([turn]));
     const reason = this.#expected.get(turn.turnId);
     if (reason) turn.abort.abort(reason);
+    for (const listen of this.#listeners) listen(turn);
   }
 
   remove(turn: LiveTurn): void {
-    this.#byId.delete(turn.turnId);
+    // A turn that came back to this process under a new epoch has taken the place of the old one.
+    if (this.#byId.get(turn.turnId) === turn) this.#byId.delete(turn.turnId);
     const turns = this.#bySession.get(turn.sessionId);
     turns?.delete(turn);
     if (turns?.size === 0) this.#bySession.delete(turn.sessionId);
+  }
+
+  /** Calls back for every turn that begins to run here. */
+  onAdd(listen: (turn: LiveTurn) => void): () => void {
+    this.#listeners.add(listen);
+    return () => this.#listeners.delete(listen);
   }
 }

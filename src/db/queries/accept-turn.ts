@@ -1,4 +1,5 @@
 import type { LayoutEntry } from '../../events/layout.js';
+import type { TurnFacts } from './owned-turn.js';
 import type { Queryable } from './queryable.js';
 
 /** An image on its way into the database: a URL, or bytes with their digest. */
@@ -31,20 +32,11 @@ export interface TurnToAccept {
   readonly trace: unknown;
 }
 
-/** What a turn needs to know of its session when it starts. */
+/** A turn that was accepted and is run by whoever accepted it. */
 export interface AcceptedTurn {
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly number: number;
-  readonly epoch: number;
-  readonly owner: string;
-  readonly tenant: string;
-  readonly budgetId: string;
-  readonly model: string;
-  readonly systemPrompt: string;
-  readonly temperature: number | null;
-  readonly maxOutputTokens: number | null;
-  readonly maxHistory: number | null;
+  readonly facts: TurnFacts;
+  /** Sequence before its first event. */
+  readonly eventBase: number;
   readonly startedAt: Date;
 }
 
@@ -60,6 +52,7 @@ WITH session AS (
       updated_at = now()
   FROM budgets b
   WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND s.status = 'OPEN' AND s.active_turn_id IS NULL
+    AND s.queued_turns = 0
     AND b.id = s.budget_id
     AND (b.max_cost_usd IS NULL OR b.spent_cost_usd + b.held_cost_usd < b.max_cost_usd)
     AND (b.max_tokens IS NULL OR b.spent_tokens + b.held_tokens < b.max_tokens)
@@ -68,8 +61,8 @@ WITH session AS (
   RETURNING s.*
 ), turn AS (
   INSERT INTO turns (id, session_id, number, status, user_message_id, idempotency_key, input_digest,
-                     lease_owner, lease_epoch, lease_expires_at, attempts, started_at, event_layout)
-  SELECT $4, id, turn_count, 'RUNNING', $5, $8, $9, $10, 1, now() + $11::int * interval '1 millisecond', 1, now(), $20::jsonb
+                     lease_owner, lease_epoch, lease_expires_at, attempts, started_at, event_base, event_layout)
+  SELECT $4, id, turn_count, 'RUNNING', $5, $8, $9, $10, 1, now() + $11::int * interval '1 millisecond', 1, now(), last_event_sequence, $20::jsonb
   FROM session
 ), message AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, content, client_message_id)
@@ -87,16 +80,21 @@ WITH session AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT $12, id, $4, last_trace_sequence, 'TURN_STARTED', $13::jsonb FROM session
 )
-SELECT turn_count AS number, budget_id, model, system_prompt, temperature, max_output_tokens, max_history FROM session`;
+SELECT turn_count AS number, last_event_sequence AS event_base, budget_id, model, system_prompt, temperature,
+       max_output_tokens, max_history, max_steps_per_turn, tool_names
+FROM session`;
 
 interface Row {
   number: number;
+  event_base: number;
   budget_id: string;
   model: string;
   system_prompt: string;
   temperature: number | null;
   max_output_tokens: number | null;
   max_history: number | null;
+  max_steps_per_turn: number;
+  tool_names: string[] | null;
 }
 
 /**
@@ -139,18 +137,23 @@ export async function acceptTurn(db: Queryable, turn: TurnToAccept): Promise<Acc
   const row = rows[0];
   if (!row) return null;
   return {
-    sessionId: turn.sessionId,
-    turnId: turn.turnId,
-    number: row.number,
-    epoch: 1,
-    owner: turn.owner,
-    tenant: turn.tenant,
-    budgetId: row.budget_id,
-    model: row.model,
-    systemPrompt: row.system_prompt,
-    temperature: row.temperature,
-    maxOutputTokens: row.max_output_tokens,
-    maxHistory: row.max_history,
+    facts: {
+      sessionId: turn.sessionId,
+      turnId: turn.turnId,
+      number: row.number,
+      epoch: 1,
+      owner: turn.owner,
+      tenant: turn.tenant,
+      budgetId: row.budget_id,
+      model: row.model,
+      systemPrompt: row.system_prompt,
+      temperature: row.temperature,
+      maxOutputTokens: row.max_output_tokens,
+      maxHistory: row.max_history,
+      maxSteps: row.max_steps_per_turn,
+      toolNames: row.tool_names,
+    },
+    eventBase: row.event_base,
     startedAt: turn.startedAt,
   };
 }

@@ -4,7 +4,7 @@ import type { StoredTurn } from '../../events/replay.js';
 import type { Queryable } from './queryable.js';
 
 const text = `
-SELECT t.id, t.session_id, t.number, t.lease_epoch, t.status, t.error_code, t.error_retryable, t.event_layout,
+SELECT t.id, t.session_id, t.number, t.lease_epoch, t.event_base, t.status, t.error_code, t.error_retryable, t.event_layout,
        coalesce((SELECT json_agg(json_build_array(m.id, m.content)) FROM messages m
                  WHERE m.turn_id = t.id AND m.role = 'ASSISTANT'), '[]') AS texts
 FROM turns t JOIN chat_sessions s ON s.id = t.session_id
@@ -15,6 +15,7 @@ interface Row {
   session_id: string;
   number: number;
   lease_epoch: number;
+  event_base: number;
   status: StoredTurn['status'];
   error_code: ErrorCode | null;
   error_retryable: boolean | null;
@@ -40,6 +41,7 @@ export async function loadTurn(
     sessionId: row.session_id,
     number: row.number,
     epoch: row.lease_epoch,
+    eventBase: row.event_base,
     status: row.status,
     errorCode: row.error_code,
     errorRetryable: row.error_retryable,

@@ -8,7 +8,7 @@ export interface TurnEnd {
   readonly turnId: string;
   readonly epoch: number;
   readonly status: 'COMPLETED' | 'FAILED' | 'STOPPED';
-  readonly finishReason: 'STOP' | 'LENGTH' | 'CONTENT_FILTER' | 'STOPPED' | 'ERROR';
+  readonly finishReason: 'STOP' | 'MAX_STEPS' | 'LENGTH' | 'CONTENT_FILTER' | 'STOPPED' | 'ERROR';
   readonly errorCode: ErrorCode | null;
   readonly errorRetryable: boolean | null;
   /** The last assistant message; null when the model wrote nothing. A flush may have inserted it already. */
@@ -20,6 +20,8 @@ export interface TurnEnd {
   } | null;
   readonly call: SettledCall | null;
   readonly layout: readonly LayoutEntry[];
+  /** Sequence of its last event. */
+  readonly lastSequence: number;
   readonly traces: readonly { readonly id: string; readonly type: string; readonly data: unknown }[];
 }
 
@@ -35,12 +37,12 @@ WITH turn AS (
   RETURNING session_id
 ), session AS (
   UPDATE chat_sessions s
-  SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(),
+  SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(), last_event_sequence = $27,
       message_count = message_count + added.n, last_message_sequence = last_message_sequence + added.n,
       last_trace_sequence = last_trace_sequence + cardinality($24::uuid[])
   FROM turn, (SELECT CASE WHEN $19::uuid IS NULL OR EXISTS (SELECT FROM messages WHERE id = $19::uuid) THEN 0 ELSE 1 END AS n) AS added
   WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence
+  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence, s.queued_turns
 ), ${bookCall}, reply AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
   SELECT $19::uuid, id, $13, last_message_sequence, 'ASSISTANT', $21::message_status, $22, $23::int
@@ -55,12 +57,15 @@ WITH turn AS (
   SELECT t.id, session.id, $13, session.last_trace_sequence - cardinality($24::uuid[]) + t.position, t.type, t.data
   FROM session, unnest($24::uuid[], $25::trace_event_type[], $26::jsonb[]) WITH ORDINALITY AS t(id, type, data, position)
 )
-SELECT 1 FROM session`;
+SELECT queued_turns FROM session`;
 
-/** Ends a turn and books its last call. False when the turn is not this owner's any more; then nothing has changed. */
-export async function settleTurn(db: Queryable, end: TurnEnd): Promise<boolean> {
+/**
+ * Ends a turn and books its last call. Null when the turn is not this owner's any more; then nothing has changed. Turns
+ * that wait in the session's queue are for the caller to start.
+ */
+export async function settleTurn(db: Queryable, end: TurnEnd): Promise<{ queuedTurns: number } | null> {
   const { reply } = end;
-  const { rowCount } = await db.query({
+  const { rows } = await db.query<{ queued_turns: number }>({
     name: 'settle-turn',
     text,
     values: [
@@ -79,7 +84,8 @@ export async function settleTurn(db: Queryable, end: TurnEnd): Promise<boolean> 
       end.traces.map((trace) => trace.id),
       end.traces.map((trace) => trace.type),
       end.traces.map((trace) => JSON.stringify(trace.data)),
+      end.lastSequence,
     ],
   });
-  return rowCount === 1;
+  return rows[0] ? { queuedTurns: rows[0].queued_turns } : null;
 }

@@ -12,6 +12,7 @@ const handWrittenIndexes = [
   'messages_content_search_idx',
   'messages_history_idx',
   'turns_one_active_per_session_key',
+  'turns_queue_idx',
   'turns_running_lease_idx',
 ];
 const handWrittenConstraints = [
@@ -21,6 +22,7 @@ const handWrittenConstraints = [
   'chat_sessions_closed_check',
   'chat_sessions_cost_check',
   'chat_sessions_counters_check',
+  'chat_sessions_events_check',
   'chat_sessions_settings_check',
   'chat_sessions_usage_check',
   'image_blobs_content_check',
@@ -41,6 +43,7 @@ const handWrittenConstraints = [
   'turns_cost_check',
   'turns_counters_check',
   'turns_error_check',
+  'turns_event_base_check',
   'turns_finish_reason_check',
   'turns_finished_check',
   'turns_lease_check',

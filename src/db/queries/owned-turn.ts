@@ -1,0 +1,175 @@
+import type { LayoutEntry } from '../../events/layout.js';
+import type { StoredTurn } from '../../events/replay.js';
+import type { Queryable } from './queryable.js';
+
+/** What a turn's owner needs to know of the turn and its session. */
+export interface TurnFacts {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly number: number;
+  /** Of this ownership: every write is conditional on it. */
+  readonly epoch: number;
+  readonly owner: string;
+  readonly tenant: string;
+  readonly budgetId: string;
+  readonly model: string;
+  readonly systemPrompt: string;
+  readonly temperature: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly maxHistory: number | null;
+  readonly maxSteps: number;
+  /** Server tools that the session may use; null allows all. */
+  readonly toolNames: readonly string[] | null;
+}
+
+/** A call of a tool, as far as it has come. */
+export interface StoredToolCall {
+  /** Of the row. */
+  readonly id: string;
+  readonly messageId: string;
+  readonly position: number;
+  /** As the model gave it. */
+  readonly callId: string;
+  readonly name: string;
+  /** A JSON value; a string when the model gave no JSON. */
+  readonly arguments: unknown;
+  readonly status: 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'DENIED' | 'INTERRUPTED';
+  readonly idempotent: boolean;
+  /** What it asks of the user, if it does. */
+  readonly input: {
+    readonly requestId: string;
+    readonly kind: 'QUESTION' | 'APPROVAL' | 'CLIENT_TOOL';
+    readonly status: 'PENDING' | 'RESOLVED' | 'EXPIRED' | 'CANCELLED';
+    readonly answer: unknown;
+  } | null;
+}
+
+/** Where a turn stands by its rows. */
+export interface TurnState {
+  /** Steps that are complete and stored; 0 for a fresh turn. */
+  readonly step: number;
+  /** Calls of the last of these steps, in order, the answered ones included. */
+  readonly toolCalls: readonly StoredToolCall[];
+  /** What an earlier attempt had stored of the step that comes next. */
+  readonly partial: { readonly messageId: string; readonly content: string } | null;
+}
+
+/** A ledger row whose request was under way when its owner was lost. Prices are decimal strings, USD per million tokens. */
+export interface LostCall {
+  readonly id: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly model: string;
+  readonly inputPrice: string | null;
+  readonly cachedInputPrice: string | null;
+  readonly outputPrice: string | null;
+  readonly ageMs: number;
+}
+
+/** A turn that this process owns, with all that running it on takes. */
+export interface OwnedTurn {
+  readonly facts: TurnFacts;
+  readonly state: TurnState;
+  readonly stored: StoredTurn;
+  readonly isStopRequested: boolean;
+  /** How often an owner has taken it up, this one included. */
+  readonly attempts: number;
+  readonly lostCall: LostCall | null;
+}
+
+const text = `
+SELECT t.session_id, t.number, t.lease_epoch, t.event_base, t.event_layout, t.attempts,
+       t.stop_requested_at IS NOT NULL AS stop_requested,
+       s.owner, s.tenant, s.budget_id, s.model, s.system_prompt, s.temperature, s.max_output_tokens, s.max_history,
+       s.max_steps_per_turn, s.tool_names,
+       coalesce((SELECT json_agg(json_build_array(m.id, m.content)) FROM messages m
+                 WHERE m.turn_id = t.id AND m.role = 'ASSISTANT'), '[]') AS texts,
+       (SELECT json_build_object('messageId', m.id, 'content', m.content) FROM messages m
+        WHERE m.turn_id = t.id AND m.role = 'ASSISTANT' AND m.status = 'STREAMING') AS partial,
+       coalesce((
+         SELECT json_agg(json_build_object(
+           'id', c.id, 'messageId', c.message_id, 'position', c.position, 'callId', c.call_id, 'name', c.name,
+           'arguments', c.arguments, 'status', c.status, 'idempotent', c.idempotent,
+           'input', (SELECT json_build_object('requestId', r.id, 'kind', r.kind, 'status', r.status, 'answer', r.answer)
+                     FROM input_requests r WHERE r.tool_call_id = c.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1)
+         ) ORDER BY c.position)
+         FROM tool_calls c
+         WHERE c.message_id = (SELECT m.id FROM messages m WHERE m.turn_id = t.id AND m.role = 'ASSISTANT' AND m.status <> 'STREAMING'
+                               ORDER BY m.sequence DESC LIMIT 1)), '[]') AS tool_calls,
+       (SELECT json_build_object(
+           'id', k.id, 'step', k.step, 'attempt', k.attempt, 'model', k.model, 'inputPrice', k.input_price::text,
+           'cachedInputPrice', k.cached_input_price::text, 'outputPrice', k.output_price::text,
+           'ageMs', (extract(epoch FROM now() - k.created_at) * 1000)::bigint)
+        FROM model_calls k WHERE k.turn_id = t.id AND k.status = 'PENDING'
+        ORDER BY k.created_at DESC, k.id DESC LIMIT 1) AS lost_call
+FROM turns t JOIN chat_sessions s ON s.id = t.session_id
+WHERE t.id = $1 AND t.lease_epoch = $2 AND t.status = 'RUNNING'`;
+
+interface Row {
+  session_id: string;
+  number: number;
+  lease_epoch: number;
+  event_base: number;
+  event_layout: LayoutEntry[];
+  attempts: number;
+  stop_requested: boolean;
+  owner: string;
+  tenant: string;
+  budget_id: string;
+  model: string;
+  system_prompt: string;
+  temperature: number | null;
+  max_output_tokens: number | null;
+  max_history: number | null;
+  max_steps_per_turn: number;
+  tool_names: string[] | null;
+  texts: [string, string][];
+  partial: TurnState['partial'];
+  tool_calls: StoredToolCall[];
+  lost_call: LostCall | null;
+}
+
+/** All that an owner needs to run a turn on from its last stored step. Null when the turn is not this owner's any more. */
+export async function loadOwnedTurn(db: Queryable, turnId: string, epoch: number): Promise<OwnedTurn | null> {
+  const { rows } = await db.query<Row>({ name: 'load-owned-turn', text, values: [turnId, epoch] });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    facts: {
+      sessionId: row.session_id,
+      turnId,
+      number: row.number,
+      epoch: row.lease_epoch,
+      owner: row.owner,
+      tenant: row.tenant,
+      budgetId: row.budget_id,
+      model: row.model,
+      systemPrompt: row.system_prompt,
+      temperature: row.temperature,
+      maxOutputTokens: row.max_output_tokens,
+      maxHistory: row.max_history,
+      maxSteps: row.max_steps_per_turn,
+      toolNames: row.tool_names,
+    },
+    state: {
+      step: row.event_layout.findLast((entry) => entry.type === 'step')?.step ?? 0,
+      toolCalls: row.tool_calls,
+      partial: row.partial,
+    },
+    stored: {
+      id: turnId,
+      sessionId: row.session_id,
+      number: row.number,
+      epoch: row.lease_epoch,
+      eventBase: row.event_base,
+      status: 'RUNNING',
+      errorCode: null,
+      errorRetryable: null,
+      layout: row.event_layout,
+      texts: new Map(row.texts),
+    },
+    isStopRequested: row.stop_requested,
+    attempts: row.attempts,
+    lostCall: row.lost_call,
+  };
+}
