@@ -1,6 +1,6 @@
-import type { AcceptedTurn } from '../db/queries/accept-turn.js';
 import { bookFailedCall } from '../db/queries/book-failed-call.js';
 import { openModelCall } from '../db/queries/open-model-call.js';
+import type { TurnFacts } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import type { ErrorCode } from '../errors.js';
 import type { ModelInfo } from '../model/catalog.js';
@@ -26,7 +26,7 @@ interface Attempt extends CallResult {
 }
 
 interface Step {
-  readonly turn: AcceptedTurn;
+  readonly turn: TurnFacts;
   readonly step: number;
   readonly model: ModelInfo;
   readonly request: ModelRequest;

@@ -12,3 +12,8 @@ export class ProcessEnding extends Error {
 export class OwnershipLost extends Error {
   override readonly name = 'OwnershipLost';
 }
+
+/** The reason when the turn has lost too many owners to be given to one more. */
+export class AttemptsExhausted extends Error {
+  override readonly name = 'AttemptsExhausted';
+}

@@ -1,5 +1,5 @@
-import type { AcceptedTurn } from '../db/queries/accept-turn.js';
 import { type HistoryMessage, loadHistory } from '../db/queries/load-history.js';
+import type { TurnFacts } from '../db/queries/owned-turn.js';
 import type { Queryable } from '../db/queries/queryable.js';
 import { ChatError } from '../errors.js';
 import type { ModelInfo } from '../model/catalog.js';
@@ -100,7 +100,7 @@ function toPrompt(message: HistoryMessage, images: readonly string[]): PromptMes
  */
 export async function buildPrompt(
   db: Queryable,
-  turn: Pick<AcceptedTurn, 'sessionId' | 'systemPrompt' | 'maxOutputTokens'>,
+  turn: Pick<TurnFacts, 'sessionId' | 'systemPrompt' | 'maxOutputTokens'>,
   model: ModelInfo,
 ): Promise<Prompt> {
   const wanted = turn.maxOutputTokens ?? model.maxOutputTokens ?? defaultReserve;

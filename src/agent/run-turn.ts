@@ -1,6 +1,7 @@
 import { isDatabaseUnavailable } from '../db/database-errors.js';
-import type { AcceptedTurn } from '../db/queries/accept-turn.js';
 import { flushReply } from '../db/queries/flush-reply.js';
+import type { TurnFacts, TurnState } from '../db/queries/owned-turn.js';
+import type { TurnToRelease } from '../db/queries/release-turn.js';
 import type { TurnEnd } from '../db/queries/settle-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import { ChatError, type ErrorCode } from '../errors.js';
@@ -9,15 +10,17 @@ import type { TurnLog } from '../events/turn-log.js';
 import type { ModelInfo } from '../model/catalog.js';
 import { type CallResult, callModel } from './call-model.js';
 import type { AgentDependencies } from './dependencies.js';
-import { OwnershipLost } from './ends.js';
+import { OwnershipLost, ProcessEnding } from './ends.js';
 import { buildPrompt } from './prompt.js';
 import { ReplyWriter } from './reply-writer.js';
-import { endTraces } from './traces.js';
+import { endTraces, modelCallTrace } from './traces.js';
 import { cut, failed, judge, type Verdict } from './verdict.js';
 
 /** A turn that this process runs. */
 export interface RunningTurn {
-  readonly accepted: AcceptedTurn;
+  readonly facts: TurnFacts;
+  /** Where it stands: it is run on from there. */
+  readonly state: TurnState;
   readonly log: TurnLog;
   readonly signal: AbortSignal;
   /** Called with the writer of each step, so that a reader can have its text flushed. */
@@ -26,13 +29,20 @@ export interface RunningTurn {
   onLost(): void;
 }
 
-/** What a turn came to: the row values of its end, and the events that tell of it once they are stored. */
-export interface TurnResult {
-  readonly end: TurnEnd;
-  readonly events: readonly TurnEventBody[];
-  /** The time of these events, the same in the database and in the log. */
-  readonly at: Date;
-}
+/** What a turn came to in this process. */
+export type TurnResult =
+  /** The row values of its end, and the events that tell of it once they are stored. */
+  | {
+      readonly kind: 'ended';
+      readonly end: TurnEnd;
+      readonly events: readonly TurnEventBody[];
+      /** The time of these events, the same in the database and in the log. */
+      readonly at: Date;
+    }
+  /** It waits for its user, which is stored and told. */
+  | { readonly kind: 'parked' }
+  /** This process has to end first: what it leaves to the next owner. */
+  | { readonly kind: 'released'; readonly release: TurnToRelease };
 
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof ChatError) return error.code;
@@ -59,21 +69,26 @@ const stepEvent = (step: number, { costUsd, estimated, ...call }: SettledCall): 
   costUsd: Number(costUsd),
 });
 
-function conclude(
-  deps: AgentDependencies,
-  turn: RunningTurn,
-  verdict: Verdict,
-  parts: { writer: ReplyWriter | null; model: ModelInfo | null; result: CallResult | null; droppedHistory: boolean },
-): TurnResult {
+interface Parts {
+  readonly writer: ReplyWriter | null;
+  readonly model: ModelInfo | null;
+  readonly result: CallResult | null;
+  readonly droppedHistory: boolean;
+}
+
+const contextTrace = { type: 'CONTEXT_DECISION', data: { olderMessagesLeftOut: true } };
+
+function conclude(deps: AgentDependencies, turn: RunningTurn, verdict: Verdict, parts: Parts): TurnResult {
+  const { facts, log } = turn;
   const { writer, result } = parts;
   const call = result?.call ?? null;
   const at = deps.now();
   const step = writer?.step ?? 0;
   const events: TurnEventBody[] = [...(call?.status === 'SUCCEEDED' ? [stepEvent(step, call)] : []), endEvent(verdict)];
   const traces = [
-    ...(parts.droppedHistory ? [{ type: 'CONTEXT_DECISION', data: { olderMessagesLeftOut: true } }] : []),
+    ...(parts.droppedHistory ? [contextTrace] : []),
     ...endTraces({
-      number: turn.accepted.number,
+      number: facts.number,
       verdict,
       call:
         call && parts.model && result
@@ -81,18 +96,20 @@ function conclude(
           : null,
     }),
   ];
-  const layout = turn.log.layoutWith(events, at);
+  const layout = log.layoutWith(events, at);
   const { replyStatus, ...outcome } = verdict;
   return {
+    kind: 'ended',
     end: {
-      turnId: turn.accepted.turnId,
-      epoch: turn.accepted.epoch,
+      turnId: facts.turnId,
+      epoch: facts.epoch,
       ...outcome,
       reply: writer?.saysSomething
         ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step }
         : null,
       call,
       layout: writer ? writer.layoutOf(layout) : layout,
+      lastSequence: log.sequence + events.length,
       traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),
     },
     events,
@@ -100,49 +117,81 @@ function conclude(
   };
 }
 
+/** What is left to the next owner: all that was told is stored, and the call that had to be cut is booked. */
+async function release(
+  deps: AgentDependencies,
+  turn: RunningTurn,
+  { writer, model, result }: Parts,
+): Promise<TurnResult> {
+  const { facts, log } = turn;
+  await writer?.flush();
+  const call = result?.call ?? null;
+  return {
+    kind: 'released',
+    release: {
+      turnId: facts.turnId,
+      epoch: facts.epoch,
+      call,
+      layout: writer ? writer.layoutOf(log.layout) : log.layout,
+      trace:
+        call && model && result
+          ? { id: deps.newId(), data: modelCallTrace(call, model.id, result.attempt, result.finishReason) }
+          : null,
+    },
+  };
+}
+
+function openWriter(deps: AgentDependencies, { facts, state, log, onLost }: RunningTurn, step: number): ReplyWriter {
+  const { turnId, epoch } = facts;
+  return new ReplyWriter(log, state.partial?.messageId ?? deps.newId(), step, {
+    async store(reply) {
+      const isOwn = await flushReply(deps.db, { turnId, epoch, step, ...reply });
+      if (isOwn) await deps.failpoint('after-flush');
+      else onLost();
+    },
+    onError: (error) => deps.log.warn({ turnId, err: error }, 'streamed text could not be stored yet'),
+  });
+}
+
 /**
- * Runs an accepted turn to its end: prompt, model call, verdict. Everything that can go wrong is a verdict; only a
- * lost ownership is thrown, since then there is nothing left to write.
+ * Runs a turn from where it stands to its end, or until it waits or has to leave this process. Everything that can go
+ * wrong is a verdict; only a lost ownership is thrown, since then there is nothing left to write.
  *
  * @throws OwnershipLost
  */
 export async function runTurn(deps: AgentDependencies, turn: RunningTurn): Promise<TurnResult> {
-  const { accepted, signal } = turn;
-  const step = 1;
-  const model = deps.findModel(accepted.model);
-  let writer: ReplyWriter | null = null;
+  const { facts, state, signal } = turn;
+  const step = state.step + 1;
+  const model = deps.findModel(facts.model);
+  const writer = openWriter(deps, turn, step);
+  turn.onWriter(writer);
   let result: CallResult | null = null;
   let droppedHistory = false;
   let verdict: Verdict;
   try {
-    if (!model) throw new ChatError('PROVIDER_REFUSED', `The model ${accepted.model} is no longer offered here.`);
-    const prompt = await buildPrompt(deps.db, accepted, model);
+    if (!model) throw new ChatError('PROVIDER_REFUSED', `The model ${facts.model} is no longer offered here.`);
+    const prompt = await buildPrompt(deps.db, facts, model);
     droppedHistory = prompt.dropped;
-    writer = new ReplyWriter(turn.log, deps.newId(), step, {
-      async store(reply) {
-        const { turnId, epoch } = accepted;
-        const isOwn = await flushReply(deps.db, { turnId, epoch, step, ...reply });
-        if (isOwn) await deps.failpoint('after-flush');
-        else turn.onLost();
-      },
-      onError: (error) =>
-        deps.log.warn({ turnId: accepted.turnId, err: error }, 'streamed text could not be stored yet'),
-    });
-    turn.onWriter(writer);
     if (signal.aborted) {
       verdict = cut(signal.reason);
     } else {
-      const { temperature, maxOutputTokens } = accepted;
+      const { temperature, maxOutputTokens } = facts;
       const request = { model: model.id, messages: prompt.messages, temperature, maxOutputTokens };
-      result = await callModel(deps, { turn: accepted, step, model, request, writer, signal });
+      result = await callModel(deps, { turn: facts, step, model, request, writer, signal });
       verdict = judge(result, writer.saysSomething, signal);
     }
   } catch (error) {
     if (error instanceof OwnershipLost) throw error;
     verdict = failed(codeOf(error));
-    if (!(error instanceof ChatError)) deps.log.error({ turnId: accepted.turnId, err: error }, 'turn failed');
+    if (!(error instanceof ChatError)) deps.log.error({ turnId: facts.turnId, err: error }, 'turn failed');
   }
-  await writer?.close();
+  await writer.close();
   if (signal.reason instanceof OwnershipLost) throw signal.reason;
-  return conclude(deps, turn, verdict, { writer, model, result, droppedHistory });
+  const parts = { writer, model, result, droppedHistory };
+  const isCut = verdict.status === 'FAILED' && verdict.errorCode === 'INTERRUPTED';
+  if (isCut && signal.reason instanceof ProcessEnding) return release(deps, turn, parts);
+  // What an earlier owner had written is all there is when this one gets nothing.
+  if (verdict.status !== 'COMPLETED' && !writer.saysSomething && state.partial) writer.text(state.partial.content);
+  await writer.close();
+  return conclude(deps, turn, verdict, parts);
 }

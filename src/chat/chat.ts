@@ -1,30 +1,36 @@
 import { ProcessEnding } from '../agent/ends.js';
 import { closeSession } from '../db/queries/close-session.js';
 import { ChatError } from '../errors.js';
-import { LogCursor } from '../events/log-cursor.js';
 import type { ChatDependencies } from './dependencies.js';
 import { seedHistory } from './seed/seed-history.js';
 import type { ChatService } from './service.js';
 import { createSession } from './sessions/create-session.js';
 import { deleteSession } from './sessions/delete-session.js';
 import { updateSession } from './sessions/update-session.js';
-import { awaitEnd, throwIfFailed } from './turns/await-turn.js';
-import { followTurn } from './turns/follow-turn.js';
-import { keepLeases } from './turns/lease-keeper.js';
-import { LiveTurns } from './turns/live-turns.js';
+import { awaitElsewhere, throwIfFailed } from './turns/await-turn.js';
+import type { TurnDependencies } from './turns/dependencies.js';
+import { followLive, followTurn } from './turns/follow-turn.js';
+import { keepLeases, obeyStops } from './turns/lease-keeper.js';
+import { LiveTurns, type TurnOutcome } from './turns/live-turns.js';
 import { periodically } from './turns/periodically.js';
 import { recoverTurns } from './turns/recover-turns.js';
 import { startTurn } from './turns/start-turn.js';
 import { stopTurn } from './turns/stop-turn.js';
+import { TurnMirrors } from './turns/turn-mirrors.js';
 
 /** The domain with its background work. */
 export interface Chat {
   readonly service: ChatService;
-  /** Ends what dead processes have left behind, then keeps leases alive. */
+  /** Takes up what dead processes have left behind, then keeps leases alive. */
   start(): Promise<void>;
-  /** Takes no more turns, lets running ones finish for `graceMs`, ends the rest as interrupted. */
+  /** Takes no more turns, lets running ones finish for `graceMs`, hands the rest over to other processes. */
   close(graceMs: number): Promise<void>;
 }
+
+/** How often the database is asked whether a running turn is to be stopped. */
+const stopCheckMs = 500;
+/** How often the database is asked for turns without an owner. */
+const recoveryMs = 1_000;
 
 /** Resolves with the work, or when the time is up. */
 async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
@@ -39,9 +45,20 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
 /** Builds the domain: all of ChatService over one database and one model port. */
 export function createChat(dependencies: ChatDependencies): Chat {
   let closing = false;
-  const deps = { ...dependencies, live: new LiveTurns(), isClosing: () => closing };
-  const { live, log, settings } = deps;
+  const live = new LiveTurns();
+  const isLive = (turnId: string) => live.get(turnId)?.log.events.isOver === false;
+  const mirrors = new TurnMirrors(dependencies.feed, isLive);
+  live.onAdd(({ turnId }) => mirrors.refresh(turnId));
+  const deps: TurnDependencies = {
+    ...dependencies,
+    live,
+    mirrors,
+    isClosing: () => closing,
+    startQueued: () => {},
+  };
+  const { feed, log, settings } = deps;
   let endPeriodic: (() => Promise<void>)[] = [];
+  let endListening: (() => void) | null = null;
 
   const service: ChatService = {
     createSession: (principal, input) => createSession(deps, principal, input),
@@ -53,16 +70,15 @@ export function createChat(dependencies: ChatDependencies): Chat {
     seedHistory: (principal, sessionId, messages) => seedHistory(deps, principal, sessionId, messages),
     async send(principal, input) {
       const started = await startTurn(deps, principal, input);
-      const outcome =
-        'turn' in started
-          ? await started.turn.settled
-          : await awaitEnd(started.priorTurnId, await service.turnEvents(principal, started.priorTurnId));
-      throwIfFailed(outcome);
-      return { turnId: outcome.turnId };
+      const turnId = 'turn' in started ? started.turn.turnId : started.priorTurnId;
+      let outcome: TurnOutcome = 'turn' in started ? await started.turn.settled : { kind: 'moved' };
+      if (outcome.kind === 'moved') outcome = await awaitElsewhere(deps, principal, turnId);
+      throwIfFailed(turnId, outcome);
+      return { turnId };
     },
     async stream(principal, input, after = null) {
       const started = await startTurn(deps, principal, input);
-      if ('turn' in started) return new LogCursor(started.turn.log, 0);
+      if ('turn' in started) return followLive(deps, principal, started.turn);
       return followTurn(deps, principal, started.priorTurnId, after);
     },
     turnEvents: (principal, turnId, after = null) => followTurn(deps, principal, turnId, after),
@@ -78,8 +94,17 @@ export function createChat(dependencies: ChatDependencies): Chat {
       await recoverTurns(deps, deps.exclusive);
       endPeriodic = [
         periodically('leases', settings.leaseMs / 3, log, () => keepLeases(deps)),
-        periodically('recovery', settings.leaseMs / 2, log, () => recoverTurns(deps, false)),
+        periodically('stops', stopCheckMs, log, () => obeyStops(deps)),
+        periodically('recovery', Math.min(settings.leaseMs / 2, recoveryMs), log, () => recoverTurns(deps, false)),
       ];
+      endListening =
+        feed?.onSignal(({ kind }) => {
+          if (kind === 'stop')
+            void obeyStops(deps).catch((error) => log.debug({ err: error }, 'stop was not looked for'));
+          if (kind === 'released') {
+            void recoverTurns(deps, false).catch((error) => log.debug({ err: error }, 'turns were not looked for'));
+          }
+        }) ?? null;
     },
     async close(graceMs) {
       closing = true;
@@ -90,7 +115,9 @@ export function createChat(dependencies: ChatDependencies): Chat {
         for (const turn of live.all()) turn.abort.abort(new ProcessEnding());
         await allSettled();
       }
+      endListening?.();
       await Promise.all(endPeriodic.map((end) => end()));
+      mirrors.close();
     },
   };
 }

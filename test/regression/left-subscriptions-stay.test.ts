@@ -1,6 +1,6 @@
 import { queryObjects } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StoredCursor } from '../../src/chat/turns/stored-cursor.js';
+import { TurnFollower } from '../../src/chat/turns/turn-follower.js';
 import { LogCursor } from '../../src/events/log-cursor.js';
 import { codesOf, type Result } from '../clients/results.js';
 import { openStream, type RawStream } from '../clients/sse.js';
@@ -148,7 +148,7 @@ describe('while its turn says nothing, a client that', () => {
   it('leaves nothing of itself in memory', async () => {
     // The turn was followed 1600 times; its log and whatever follows it would show here.
     const inMemory = () =>
-      Number(queryObjects(LogCursor, { format: 'count' })) + Number(queryObjects(StoredCursor, { format: 'count' }));
+      Number(queryObjects(LogCursor, { format: 'count' })) + Number(queryObjects(TurnFollower, { format: 'count' }));
     await expect.poll(inMemory, patience).toBe(0);
   }, 60_000);
 

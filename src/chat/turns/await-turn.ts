@@ -1,5 +1,9 @@
+import type { Principal } from '../../auth/principal.js';
+import { loadTurn } from '../../db/queries/load-turn.js';
 import { ChatError } from '../../errors.js';
 import type { TurnEventCursor } from '../service.js';
+import type { TurnDependencies } from './dependencies.js';
+import { followTurn } from './follow-turn.js';
 import type { TurnOutcome } from './live-turns.js';
 
 /**
@@ -16,6 +20,29 @@ export async function awaitEnd(events: TurnEventCursor, isParked: () => Promise<
     if (event.type === 'InputRequested' && (await isParked())) return { kind: 'parked' };
   }
   throw new ChatError('NOT_FOUND', 'The session was deleted while its turn ran.');
+}
+
+/**
+ * Waits for a turn that this process does not run, or not any more.
+ *
+ * @throws ChatError NOT_FOUND; UNAVAILABLE with `turnId` when this process ends before the turn does.
+ */
+export async function awaitElsewhere(
+  deps: TurnDependencies,
+  principal: Principal,
+  turnId: string,
+): Promise<TurnOutcome> {
+  if (deps.isClosing()) {
+    throw new ChatError(
+      'UNAVAILABLE',
+      'The server is stopping, and another one goes on with this turn: follow it with turnEvents, or send the message again with its clientMessageId.',
+      { details: { turnId, retryable: true } },
+    );
+  }
+  return awaitEnd(await followTurn(deps, principal, turnId, null), async () => {
+    const turn = await loadTurn(deps.database.pool, turnId, principal);
+    return turn?.status === 'AWAITING_INPUT';
+  });
 }
 
 /** @throws ChatError with the turn's code, `turnId` and `retryable`, when the turn failed. */

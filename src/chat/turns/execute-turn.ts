@@ -29,7 +29,7 @@ function openLog(deps: TurnDependencies, facts: TurnFacts, eventBase: number): T
 
 /** Stores and tells what a run came to. */
 async function conclude(deps: TurnDependencies, { facts, log }: Run, result: TurnResult): Promise<TurnOutcome> {
-  const { turnId, sessionId } = facts;
+  const { sessionId } = facts;
   switch (result.kind) {
     case 'parked':
       log.events.detach();
@@ -62,10 +62,8 @@ async function runToEnd(deps: TurnDependencies, run: Run): Promise<TurnOutcome> 
     db: deps.database.pool,
     model: deps.model,
     findModel: deps.catalog.find,
-    tools: deps.tools,
     log: deps.log,
     maxRetries: deps.settings.maxRetries,
-    inputTimeoutMs: deps.settings.inputTimeoutMs,
     newId: deps.newId,
     now: deps.now,
     random: deps.random,

@@ -1,28 +1,22 @@
 import { OwnershipLost, StopRequested } from '../../agent/ends.js';
 import { renewLeases } from '../../db/queries/renew-leases.js';
-import type { ChatDependencies } from '../dependencies.js';
-import type { LiveTurns } from './live-turns.js';
+import { findUnwantedTurns } from '../../db/queries/unwanted-turns.js';
+import type { TurnDependencies } from './dependencies.js';
 
-/**
- * Renews the leases of this process's turns, all in one statement. Turns that were taken over end here, and turns that
- * somebody wants stopped obey.
- */
-export async function keepLeases(
-  deps: Pick<ChatDependencies, 'database' | 'log' | 'processId' | 'settings'> & { readonly live: LiveTurns },
-): Promise<void> {
-  const turns = deps.live.all();
+/** Renews the leases of this process's turns, all in one statement. */
+export async function keepLeases({ database, live, processId, settings }: TurnDependencies): Promise<void> {
+  const turns = live.all().map(({ turnId }) => turnId);
+  if (turns.length > 0) await renewLeases(database.pool, processId, settings.leaseMs, turns);
+}
+
+/** Ends the turns of this process that somebody wants stopped, or that were taken over, after one look at the database. */
+export async function obeyStops({ database, live }: TurnDependencies): Promise<void> {
+  const turns = live.all();
   if (turns.length === 0) return;
-  const leases = await renewLeases(
-    deps.database.pool,
-    deps.processId,
-    deps.settings.leaseMs,
-    turns.map((turn) => turn.turnId),
-  );
-  const renewed = new Map(leases.map((lease) => [lease.turnId, lease]));
-  for (const turn of turns) {
-    const lease = renewed.get(turn.turnId);
-    if (lease?.stopRequested) turn.abort.abort(new StopRequested());
+  const unwanted = await findUnwantedTurns(database.pool, turns);
+  const epochs = new Map(turns.map((turn) => [turn.turnId, turn]));
+  for (const { turnId, isStopped } of unwanted) {
     // Aborting a turn that has just been settled here does nothing: its work is over.
-    else if (lease?.epoch !== turn.epoch) turn.abort.abort(new OwnershipLost());
+    epochs.get(turnId)?.abort.abort(isStopped ? new StopRequested() : new OwnershipLost());
   }
 }

@@ -1,24 +1,26 @@
 import { settleFigures } from '../../agent/call-figures.js';
+import { AttemptsExhausted, StopRequested } from '../../agent/ends.js';
 import { buildPrompt } from '../../agent/prompt.js';
-import { endTraces } from '../../agent/traces.js';
-import { failed } from '../../agent/verdict.js';
-import { type AbandonedTurn, claimAbandonedTurns } from '../../db/queries/claim-abandoned-turns.js';
-import type { SettledCall } from '../../db/queries/settled-call.js';
+import { modelCallTrace } from '../../agent/traces.js';
+import { bookFailedCall } from '../../db/queries/book-failed-call.js';
+import { type LostCall, loadOwnedTurn, type OwnedTurn } from '../../db/queries/owned-turn.js';
 import type { ModelInfo } from '../../model/catalog.js';
 import { exact } from '../../model/cost.js';
-import type { ChatDependencies } from '../dependencies.js';
-import type { LiveTurns } from './live-turns.js';
-import { settle } from './settle.js';
+import { type ClaimedTurn, claimTurns } from './claim-turns.js';
+import type { TurnDependencies } from './dependencies.js';
+import { resumeTurn } from './execute-turn.js';
 
-type Dependencies = ChatDependencies & { readonly live: LiveTurns };
+/** Owners that a turn may lose before it is given up: one that ends every process would otherwise end them all. */
+const mostAttempts = 3;
 
-/** The model of a lost call as far as its figures need it, at the prices that held when the call was made. */
-function modelOf(call: NonNullable<AbandonedTurn['call']>): ModelInfo {
+/** The model of a lost call, at the prices that held when the call was made. */
+function modelOf(deps: TurnDependencies, call: LostCall): ModelInfo {
   const { inputPrice, cachedInputPrice, outputPrice } = call;
+  const known = deps.catalog.find(call.model);
   return {
     id: call.model,
-    contextWindow: Number.MAX_SAFE_INTEGER,
-    maxOutputTokens: null,
+    contextWindow: known?.contextWindow ?? 128_000,
+    maxOutputTokens: known?.maxOutputTokens ?? null,
     prices:
       inputPrice === null || outputPrice === null
         ? null
@@ -31,20 +33,18 @@ function modelOf(call: NonNullable<AbandonedTurn['call']>): ModelInfo {
   };
 }
 
-/** The provider has worked on a lost call and bills it, so it is booked by an estimate. */
-async function estimateLostCall(deps: Dependencies, turn: AbandonedTurn): Promise<SettledCall | null> {
-  if (!turn.call) return null;
-  const model = modelOf(turn.call);
-  const { messages } = await buildPrompt(deps.database.pool, { ...turn, maxOutputTokens: null }, model);
-  const thinking = turn.layout.map((entry) => (entry.type === 'thinking' ? entry.text : '')).join('');
+/** The provider has worked on a lost call and bills it, so it is booked by an estimate. False when the turn is lost. */
+async function bookLostCall(deps: TurnDependencies, { facts, state }: OwnedTurn, call: LostCall, thinking: string) {
+  const model = modelOf(deps, call);
+  const { messages } = await buildPrompt(deps.database.pool, facts, model);
   const now = deps.now();
-  return settleFigures(
+  const figures = settleFigures(
     {
-      id: turn.call.id,
+      id: call.id,
       status: 'FAILED',
       usage: null,
-      output: thinking + (turn.reply?.content ?? ''),
-      startedAt: new Date(now.getTime() - turn.call.ageMs),
+      output: thinking + (state.partial?.content ?? ''),
+      startedAt: new Date(now.getTime() - call.ageMs),
       firstTokenAt: null,
       error: { code: 'INTERRUPTED', retryable: true },
     },
@@ -52,49 +52,44 @@ async function estimateLostCall(deps: Dependencies, turn: AbandonedTurn): Promis
     model,
     now,
   );
+  const trace = { id: deps.newId(), data: modelCallTrace(figures, call.model, call.attempt, null) };
+  return bookFailedCall(deps.database.pool, facts, figures, trace);
 }
 
-async function endAbandoned(deps: Dependencies, turn: AbandonedTurn): Promise<void> {
-  const call = await estimateLostCall(deps, turn);
-  const verdict = failed('INTERRUPTED');
-  const { replyStatus, ...outcome } = verdict;
-  const traces = endTraces({
-    number: turn.number,
-    verdict,
-    call: call && { figures: call, model: turn.call?.model ?? '', attempt: 1, finishReason: null },
-  });
-  const end = {
-    turnId: turn.turnId,
-    epoch: turn.epoch,
-    ...outcome,
-    reply: turn.reply && { ...turn.reply, status: replyStatus },
-    call,
-    layout: [...turn.layout, { type: 'end', at: deps.now().getTime() }] as const,
-    traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),
-  };
-  if (await settle(deps, end, turn, 0)) {
-    deps.log.warn({ turnId: turn.turnId }, 'turn was found without an owner and ended as interrupted');
-  }
+/** Why a turn that was taken over ends at once; null when it goes on. */
+function reasonToEnd({ attempts, isStopRequested }: OwnedTurn): Error | null {
+  if (isStopRequested) return new StopRequested();
+  return attempts > mostAttempts ? new AttemptsExhausted() : null;
+}
+
+async function takeUp(deps: TurnDependencies, { turnId, epoch, lostThinking }: ClaimedTurn): Promise<void> {
+  const owned = await loadOwnedTurn(deps.database.pool, turnId, epoch);
+  if (!owned) return;
+  if (owned.lostCall && !(await bookLostCall(deps, owned, owned.lostCall, lostThinking))) return;
+  const reason = reasonToEnd(owned);
+  resumeTurn(deps, owned, reason);
+  deps.log.warn(
+    { turnId, attempt: owned.attempts, from: owned.state.step },
+    reason ? 'turn was found without an owner and is ended' : 'turn was found without an owner and goes on here',
+  );
 }
 
 /**
- * Ends turns whose process is gone as FAILED with INTERRUPTED, keeping what had been written of the reply and booking
- * the call that was under way. `exclusive`: see claimAbandonedTurns.
+ * Takes over turns whose process is gone, or has handed them over, and runs them on.
+ *
+ * @param exclusive no other process can use the database, so that every lease found is a dead one's.
  */
-export async function recoverTurns(deps: Dependencies, exclusive: boolean): Promise<void> {
-  const { processId: owner, settings } = deps;
-  // What could not be ended is left to the next round: claiming it again at once would not help.
+export async function recoverTurns(deps: TurnDependencies, exclusive: boolean): Promise<void> {
+  // What could not be taken up is left to the next round: claiming it again at once would not help.
   const tried: string[] = [];
-  for (;;) {
-    const running = [...deps.live.ids(), ...tried];
-    const claimer = { owner, leaseMs: settings.leaseMs, exclusive, running };
-    const turns = await claimAbandonedTurns(deps.database.pool, claimer);
+  while (!deps.isClosing()) {
+    const turns = await claimTurns(deps, exclusive, [...deps.live.ids(), ...tried]);
     if (turns.length === 0) return;
     await deps.failpoint('after-claim');
     for (const turn of turns) {
       tried.push(turn.turnId);
-      await endAbandoned(deps, turn).catch((error) => {
-        deps.log.error({ turnId: turn.turnId, err: error }, 'abandoned turn could not be ended yet');
+      await takeUp(deps, turn).catch((error) => {
+        deps.log.error({ turnId: turn.turnId, err: error }, 'abandoned turn could not be taken up yet');
       });
     }
   }

@@ -17,23 +17,29 @@ interface Target {
   readonly maxHistory: number | null;
 }
 
-async function settleOnce({ database, newId }: Settling, end: TurnEnd, { sessionId, maxHistory }: Target) {
+type Settled = Awaited<ReturnType<typeof settleTurn>>;
+
+async function settleOnce(
+  { database, newId }: Settling,
+  end: TurnEnd,
+  { sessionId, maxHistory }: Target,
+): Promise<Settled> {
   if (maxHistory === null) return settleTurn(database.pool, end);
   return inTransaction(database.pool, async (db) => {
-    if (!(await settleTurn(db, end))) return false;
-    await trimHistory(db, sessionId, maxHistory, { id: newId(), turnId: end.turnId });
-    return true;
+    const settled = await settleTurn(db, end);
+    if (settled) await trimHistory(db, sessionId, maxHistory, { id: newId(), turnId: end.turnId });
+    return settled;
   });
 }
 
 /**
  * Stores the end of a turn, and trims the history where the session limits it, in one transaction. While the database
- * is away it keeps trying for `patienceMs`; after that the turn's lease runs out and recovery ends it.
+ * is away it keeps trying for `patienceMs`; after that the turn's lease runs out and it is taken up again.
  *
- * @returns whether the end was stored; false when the turn belongs to somebody else by now.
+ * @returns null when the turn belongs to somebody else by now, or has ended before.
  * @throws when the database stayed away for too long, or refused.
  */
-export async function settle(deps: Settling, end: TurnEnd, target: Target, patienceMs: number): Promise<boolean> {
+export async function settle(deps: Settling, end: TurnEnd, target: Target, patienceMs: number): Promise<Settled> {
   let pause = 100;
   for (let waited = 0; ; waited += pause) {
     try {

@@ -3,16 +3,14 @@ import { isUniqueViolation } from '../../db/database-errors.js';
 import { type AcceptedTurn, acceptTurn, type TurnToAccept } from '../../db/queries/accept-turn.js';
 import { explainRefusal } from '../../db/queries/explain-refusal.js';
 import { ChatError } from '../../errors.js';
-import type { ChatDependencies } from '../dependencies.js';
 import { canonicalJson, sha256 } from '../digest.js';
 import { readImages } from '../images.js';
 import type { NewMessage } from '../service.js';
 import { checkClientId, checkText } from '../text.js';
+import type { TurnDependencies } from './dependencies.js';
 import { executeTurn } from './execute-turn.js';
-import type { LiveTurn, LiveTurns } from './live-turns.js';
+import type { LiveTurn } from './live-turns.js';
 import { refusalError } from './refusal.js';
-
-type Dependencies = ChatDependencies & { readonly live: LiveTurns; readonly isClosing: () => boolean };
 
 /** Either a new turn, which runs here, or the one that the same key has started before, wherever it runs or ran. */
 export type StartedTurn = { readonly turn: LiveTurn } | { readonly priorTurnId: string };
@@ -31,7 +29,7 @@ function idempotencyKey({ clientMessageId, operationId }: NewMessage): string | 
   return operationId != null && uuid.test(operationId) ? `operation:${operationId}` : null;
 }
 
-function readMessage(deps: Dependencies, principal: Principal, input: NewMessage): TurnToAccept {
+function readMessage(deps: TurnDependencies, principal: Principal, input: NewMessage): TurnToAccept {
   checkText('message', input.message, deps.settings.maxMessageBytes);
   if (input.clientMessageId != null) checkClientId('clientMessageId', input.clientMessageId);
   const images = readImages(input.images ?? [], deps.newId);
@@ -55,7 +53,7 @@ function readMessage(deps: Dependencies, principal: Principal, input: NewMessage
   };
 }
 
-async function accept(deps: Dependencies, turn: TurnToAccept): Promise<AcceptedTurn | null> {
+async function accept(deps: TurnDependencies, turn: TurnToAccept): Promise<AcceptedTurn | null> {
   try {
     return await acceptTurn(deps.database.pool, turn);
   } catch (error) {
@@ -70,7 +68,7 @@ async function accept(deps: Dependencies, turn: TurnToAccept): Promise<AcceptedT
  *
  * @throws ChatError for every refusal; a refusal stores nothing and does not use up the client's id.
  */
-export async function startTurn(deps: Dependencies, principal: Principal, input: NewMessage): Promise<StartedTurn> {
+export async function startTurn(deps: TurnDependencies, principal: Principal, input: NewMessage): Promise<StartedTurn> {
   const message = readMessage(deps, principal, input);
   for (let attempt = 1; ; attempt += 1) {
     if (deps.isClosing()) throw new ChatError('UNAVAILABLE', 'The server is stopping. Try again in a moment.');

@@ -34,7 +34,9 @@ export class TurnMirror {
     this.#source = source;
     this.#epoch = turn.epoch;
     this.#take(turn);
-    this.#endWatch = this.#isEnded ? () => {} : (source.feed?.watch(turn.id, (batch) => this.#hear(batch)) ?? (() => {}));
+    this.#endWatch = this.#isEnded
+      ? () => {}
+      : (source.feed?.watch(turn.id, (batch) => this.#hear(batch)) ?? (() => {}));
     this.#listen();
     // The turn may have moved on while it was being read.
     if (!this.#isEnded) this.refresh();

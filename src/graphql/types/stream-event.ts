@@ -1,3 +1,4 @@
+import { encodeCursor } from '../../events/cursor.js';
 import type { TurnEvent } from '../../events/event.js';
 import { builder } from '../builder.js';
 import { found } from '../found.js';
@@ -21,8 +22,10 @@ const TurnEventInterface = builder.interfaceRef<TurnEvent>('TurnEvent').implemen
       description:
         'Rises from event to event of a turn, a delta by the length of its text in UTF-16 units, so it names the same place however deltas were merged.',
     }),
-    cursor: t.exposeString('cursor', {
-      description: 'Opaque position of this event in its turn: give it as after to go on behind it.',
+    cursor: t.string({
+      description: 'Opaque position of this event in its session: give it as after to go on behind it.',
+      // Made here and not with the event, since of most events it is never asked for.
+      resolve: (event) => encodeCursor(event, event.sequence),
     }),
     at: t.expose('at', { type: 'DateTime', description: 'When it happened.' }),
   }),
@@ -130,6 +133,12 @@ const TurnStopped = eventType('TurnStopped').implement({
     }),
   }),
 });
+
+type StreamedEvent = EventOf<
+  'TurnStarted' | 'TextDelta' | 'ThinkingDelta' | 'StepCompleted' | 'TurnCompleted' | 'TurnFailed' | 'TurnStopped'
+>;
+
+export const streamed = (event: TurnEvent) => event as StreamedEvent;
 
 export const StreamEvent = builder.unionType('StreamEvent', {
   description:

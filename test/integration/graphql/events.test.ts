@@ -32,7 +32,7 @@ function cursorOver(bodies: readonly TurnEventBody[]): TurnEventCursor & { retur
       sessionId: ids.session,
       turnId: ids.turn,
       sequence: index + 1,
-      cursor: `at-${index + 1}`,
+      turnNumber: 1,
       at,
       ...body,
     }),

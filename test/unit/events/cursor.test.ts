@@ -5,9 +5,8 @@ const turnId = '01989f3e-0000-7000-8000-0123456789ab';
 
 describe('event cursors', () => {
   it('come back as what they were made from', () => {
-    expect(decodeCursor(encodeCursor({ number: 12, epoch: 2, turnId }, 345))).toEqual({
+    expect(decodeCursor(encodeCursor({ turnNumber: 12, turnId }, 345))).toEqual({
       turnNumber: 12,
-      epoch: 2,
       sequence: 345,
       turnMark: '0123456789ab',
     });
@@ -17,8 +16,8 @@ describe('event cursors', () => {
     ['empty text', ''],
     ['plain words', 'not a cursor'],
     ['a number', '17'],
-    ['a negative sequence', Buffer.from('1.1.-1.0123456789ab').toString('base64url')],
-    ['a huge sequence', Buffer.from(`1.1.${'9'.repeat(30)}.0123456789ab`).toString('base64url')],
+    ['a negative sequence', Buffer.from('1.-1.0123456789ab').toString('base64url')],
+    ['a huge sequence', Buffer.from(`1.${'9'.repeat(30)}.0123456789ab`).toString('base64url')],
     ['a very long text', 'A'.repeat(10_000)],
   ])('are told from %s', (_what, cursor) => {
     expect(decodeCursor(cursor)).toBeNull();

@@ -5,7 +5,7 @@ import { LogCursor } from '../../../src/events/log-cursor.js';
 import { replay, type StoredTurn } from '../../../src/events/replay.js';
 import { TurnLog } from '../../../src/events/turn-log.js';
 
-const turn = { sessionId: 'session', turnId: '00000000-0000-7000-8000-00000000000a', number: 3, epoch: 1 };
+const turn = { sessionId: 'session', turnId: '00000000-0000-7000-8000-00000000000a', turnNumber: 3, eventBase: 40 };
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, reasoningTokens: 0, estimated: false };
 const text = (delta: string): TurnEventBody => ({ type: 'TextDelta', step: 1, messageId: 'message', delta });
 const thought = (delta: string): TurnEventBody => ({ type: 'ThinkingDelta', step: 1, delta });
@@ -54,8 +54,9 @@ function stored(log: TurnLog, bodies: readonly TurnEventBody[]): StoredTurn {
   return {
     id: turn.turnId,
     sessionId: turn.sessionId,
-    number: turn.number,
-    epoch: turn.epoch,
+    number: turn.turnNumber,
+    epoch: 1,
+    eventBase: turn.eventBase,
     status: 'COMPLETED',
     errorCode: null,
     errorRetryable: null,
@@ -67,40 +68,40 @@ function stored(log: TurnLog, bodies: readonly TurnEventBody[]): StoredTurn {
 describe('the log of a turn', () => {
   it('hands a follower everything in order, once, and ends after the terminal event', async () => {
     const log = logOf({ type: 'TurnStarted' }, text('Hel'));
-    const reading = readAll(new LogCursor(log, 0));
+    const reading = readAll(new LogCursor(log.events, 0));
     await new Promise(setImmediate);
     log.append(text('lo'));
     log.append(stepCompleted);
     log.append({ type: 'TurnCompleted' });
     const events = await reading;
     expect(essence(events)).toEqual(['TurnStarted', 'TextDelta:Hello', 'StepCompleted', 'TurnCompleted']);
-    expect(events.map((event) => event.sequence)).toEqual([1, 4, 6, 7, 8]);
+    expect(events.map((event) => event.sequence)).toEqual([41, 44, 46, 47, 48]);
   });
 
   it('takes nothing after the terminal event', () => {
     const log = logOf({ type: 'TurnStarted' }, { type: 'TurnStopped' }, text('late'), { type: 'TurnCompleted' });
-    expect(log.sequence).toBe(2);
+    expect(log.sequence).toBe(42);
   });
 
   it('merges neighbouring deltas for a reader that is behind', async () => {
     const log = logOf({ type: 'TurnStarted' }, text('a'), text('b'), text('c'), { type: 'TurnCompleted' });
-    const events = await readAll(new LogCursor(log, 0));
+    const events = await readAll(new LogCursor(log.events, 0));
     expect(events.map((event) => [event.type, event.sequence])).toEqual([
-      ['TurnStarted', 1],
-      ['TextDelta', 4],
-      ['TurnCompleted', 5],
+      ['TurnStarted', 41],
+      ['TextDelta', 44],
+      ['TurnCompleted', 45],
     ]);
   });
 
   it('ends a waiting reader at once when it leaves, and forgets it', async () => {
     const log = logOf({ type: 'TurnStarted' });
-    const cursor = new LogCursor(log, 1);
+    const cursor = new LogCursor(log.events, 41);
     const waiting = cursor.next();
     await new Promise(setImmediate);
-    expect(log.followers).toBe(1);
+    expect(log.events.followers).toBe(1);
     await cursor.return();
     expect(await waiting).toEqual({ done: true, value: undefined });
-    expect(log.followers).toBe(0);
+    expect(log.events.followers).toBe(0);
   });
 
   it('resumes exactly behind any sequence that was ever seen, from memory and from storage alike', async () => {
@@ -108,17 +109,17 @@ describe('the log of a turn', () => {
       fc.asyncProperty(deltas, fc.nat(), async (parts, pick) => {
         const bodies = bodiesOf(parts);
         const log = logOf(...bodies);
-        const whole = await readAll(new LogCursor(log, 0));
+        const whole = await readAll(new LogCursor(log.events, 0));
         const single = bodies.reduce((sum, body) => sum + ('delta' in body ? body.delta.length : 1), 0);
-        const after = pick % (single + 1);
-        const rest = await readAll(new LogCursor(log, after));
+        const after = turn.eventBase + (pick % (single + 1));
+        const rest = await readAll(new LogCursor(log.events, after));
         const fromStorage = replay(stored(log, bodies), after);
         expect(essence(fromStorage)).toEqual(essence(rest));
         expect(fromStorage.every((event) => event.sequence > after)).toBe(true);
         const textOf = (events: readonly TurnEvent[]) =>
           events.map((event) => ('delta' in event ? event.delta : `<${event.type}>`)).join('');
         expect(textOf(whole).endsWith(textOf(rest))).toBe(true);
-        expect(rest.at(-1)?.sequence ?? single).toBe(single);
+        expect(rest.at(-1)?.sequence ?? after).toBe(turn.eventBase + single);
       }),
     );
   });
@@ -133,7 +134,7 @@ describe('the log of a turn', () => {
             log.append(body);
           }),
         );
-        const reading = scheduler.schedule(Promise.resolve()).then(() => readAll(new LogCursor(log, 0)));
+        const reading = scheduler.schedule(Promise.resolve()).then(() => readAll(new LogCursor(log.events, 0)));
         await scheduler.waitFor(writes.task);
         expect(essence(await scheduler.waitFor(reading))).toEqual(essence(replay(stored(log, bodies), 0)));
       }),
