@@ -2,6 +2,7 @@ import { type ExecutionResult, parse, subscribe, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChatService, TurnEventCursor } from '../../../src/chat/service.js';
 import { ChatError } from '../../../src/errors.js';
+import { encodeCursor } from '../../../src/events/cursor.js';
 import type { TurnEvent, TurnEventBody } from '../../../src/events/event.js';
 import { globalId } from '../../../src/graphql/ids.js';
 import { codesOf, startTestSchema, type TestSchema } from '../../support/graphql.js';
@@ -122,7 +123,12 @@ describe('the events of a turn', () => {
       expect(value.errors).toBeUndefined();
       received.push(value.data.turnEvents);
     }
-    const base = (sequence: number) => ({ turnId, sequence, cursor: `at-${sequence}`, at: '2026-11-30T08:15:00.123Z' });
+    const base = (sequence: number) => ({
+      turnId,
+      sequence,
+      cursor: encodeCursor({ turnNumber: 1, turnId: ids.turn }, sequence),
+      at: '2026-11-30T08:15:00.123Z',
+    });
     const messageId = globalId('Message', ids.message);
     expect(received).toEqual([
       {
