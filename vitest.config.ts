@@ -18,6 +18,10 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 5_000 } },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...database } },
       { extends: true, test: { name: 'regression', include: ['test/regression/**/*.test.ts'], ...database } },
+      {
+        extends: true,
+        test: { name: 'leaks', include: ['test/leaks/**/*.test.ts'], testTimeout: 60_000, ...database },
+      },
       { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 30_000, ...database } },
     ],
   },

@@ -1,4 +1,5 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
+import { never } from './left-operation.js';
 import { type MaskedError, type Masking, maskError } from './mask-error.js';
 import type { OperationScope } from './options.js';
 
@@ -11,7 +12,8 @@ export interface ClientResults {
   result(result: ExecutionResult, scope: Scope): ExecutionResult;
   /**
    * The results of a subscription as the client may see them. It never throws: whatever goes wrong on the way becomes
-   * one last result with one error, followed by the end, so that clients see the same over WebSocket and SSE.
+   * one last result with one error, followed by the end, so that clients see the same over WebSocket and SSE. Once the
+   * client has left, a `next` that waits stays open: nobody is to hear of this operation any more, see left-operation.ts.
    */
   stream(source: AsyncIterable<ExecutionResult>, scope: Scope): AsyncGenerator<ExecutionResult, void, undefined>;
 }
@@ -47,14 +49,20 @@ export function createClientResults(masking: Omit<Masking, 'requestId'>): Client
           }
           try {
             const step = await iterator.next();
+            if (scope.signal.aborted) {
+              return never();
+            }
             if (step.done || ended) {
               return end();
             }
             scope.record.sent();
             return { done: false, value: result(step.value, scope) };
           } catch (error) {
-            if (ended || scope.signal.aborted) {
+            if (scope.signal.aborted) {
               // Sources are woken by the signal; what they throw then is no news for anybody.
+              return never();
+            }
+            if (ended) {
               return end();
             }
             ended = true;

@@ -48,6 +48,11 @@ function useSubscriptionChecks(streams: Seats): Plugin<HttpContext, HttpContext>
         });
         return;
       }
+      if (scope.signal.aborted) {
+        // Its client has left while it was prepared: a place that was taken now would never be free again.
+        setResultAndStopExecution({ errors: [asGraphQLError(new ChatError('UNAVAILABLE'))] });
+        return;
+      }
       const free = streams.take(keyOf(scope));
       if (free === null) {
         setResultAndStopExecution({

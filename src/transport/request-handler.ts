@@ -65,9 +65,7 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
     const transport = acceptsOnlyStream(request.headers.accept ?? null) ? 'sse' : 'http';
     const record = beginRecord({ requestId, transport });
     const controller = new AbortController();
-    let forgetEnd = () => {};
     response.once('close', () => {
-      forgetEnd();
       record.end(!response.writableFinished);
       controller.abort(operationOver);
     });
@@ -109,10 +107,14 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
     }
     const { eventStream } = reply;
     if (eventStream !== null) {
+      // The response may be closed by now, so what is to be undone hangs on the stream, which is closed in any case.
       eventStreams.add(eventStream);
-      response.once('close', () => eventStreams.delete(eventStream));
+      eventStream.once('close', () => eventStreams.delete(eventStream));
       if (identity.expiresAt !== null) {
-        forgetEnd = atTime(identity.expiresAt, () => eventStream.cut(), now);
+        eventStream.once(
+          'close',
+          atTime(identity.expiresAt, () => eventStream.cut(), now),
+        );
       }
     }
     await sendResponse(request, response, answer, eventStream);

@@ -4,6 +4,7 @@ import { makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { Identity } from '../auth/authenticate.js';
 import type { ClientResults } from './client-result.js';
 import type { GraphQLServer } from './graphql-server.js';
+import { unlessLeft } from './left-operation.js';
 import type { OperationScope } from './options.js';
 import { stopping } from './refuse.js';
 import { checkJsonDepth } from './request-checks.js';
@@ -24,6 +25,17 @@ type Execute = (args: ExecutionArgs) => Promise<Executed> | Executed;
 
 const isStream = (result: object): result is AsyncIterable<ExecutionResult> => Symbol.asyncIterator in result;
 
+/** Ends a stream that nobody will read. */
+function discard(result: Executed): void {
+  if (isStream(result)) {
+    result[Symbol.asyncIterator]()
+      .return?.()
+      .catch(() => {
+        // Nobody listens to the source any more.
+      });
+  }
+}
+
 /**
  * The graphql-transport-ws protocol, with every operation going through the same pipeline as over HTTP. An error ends
  * the operation it belongs to, never the socket: one before the start as an `error` message, one in a subscription as
@@ -41,14 +53,14 @@ export function createSocketGraphQL({
   readonly isDraining: () => boolean;
 }): Server<SocketState> {
   // Which pipeline belongs to which arguments; graphql-ws hands the same object through.
-  const pipelines = new WeakMap<object, { execute: Execute; subscribe: Execute }>();
+  const pipelines = new WeakMap<object, { execute: Execute; subscribe: Execute; signal: AbortSignal }>();
   const run = (step: 'execute' | 'subscribe') => async (args: ExecutionArgs) => {
+    const pipeline = pipelines.get(args);
+    if (pipeline === undefined) {
+      throw new Error('an operation was not prepared');
+    }
     try {
-      const pipeline = pipelines.get(args);
-      if (pipeline === undefined) {
-        throw new Error('an operation was not prepared');
-      }
-      return await pipeline[step](args);
+      return await unlessLeft(pipeline.signal, () => pipeline[step](args), discard);
     } catch (error) {
       return { errors: [error as GraphQLError] };
     }
@@ -72,7 +84,7 @@ export function createSocketGraphQL({
       variableValues: payload.variables ?? null,
       contextValue: await pipeline.contextFactory(),
     };
-    pipelines.set(args, { execute: pipeline.execute, subscribe: pipeline.subscribe });
+    pipelines.set(args, { execute: pipeline.execute, subscribe: pipeline.subscribe, signal: scope.signal });
     return args;
   }
 
@@ -86,7 +98,8 @@ export function createSocketGraphQL({
         if (extra.identity === null) {
           throw new Error('an operation came before the identity');
         }
-        return await prepare(extra.operations.begin(id, payload, extra.identity), payload);
+        const scope = extra.operations.begin(id, payload, extra.identity);
+        return await unlessLeft(scope.signal, () => prepare(scope, payload));
       } catch (error) {
         return [
           error instanceof GraphQLError

@@ -8,7 +8,7 @@ const longestFirstMessage = 16_384;
 
 /** The operation that a client leaves with this message, if it is such a message. */
 function leftOperation(text: string): string | null {
-  if (text.length > 1_000 || !text.includes('"complete"')) {
+  if (!text.includes('"complete"')) {
     return null;
   }
   try {
@@ -63,6 +63,10 @@ export function serveSocket(
           await handled;
         };
         socket.on('message', (data) => {
+          if (socket.readyState !== socket.OPEN) {
+            // We have closed it, over a token that ran out for example, and its client has not taken notice yet.
+            return;
+          }
           const text = String(data);
           if (state.identity === null && text.length > longestFirstMessage) {
             socket.close(CloseCode.BadRequest, 'The first message is too long');

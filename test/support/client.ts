@@ -1,4 +1,4 @@
-import { gql, gqlData } from '../clients/http.js';
+import { gql, gqlData, type HttpOptions } from '../clients/http.js';
 import type { Result } from '../clients/results.js';
 import { sseClient, subscribeSse } from '../clients/sse.js';
 import { subscribe, wsClient } from '../clients/ws.js';
@@ -20,11 +20,12 @@ export interface ChatClient {
   run(document: string, variables?: Record<string, unknown>): Promise<Result>;
 }
 
-export function chatClient(url: string): ChatClient {
+export function chatClient(url: string, options: HttpOptions = {}): ChatClient {
   const endpoint = `${url}/graphql`;
   const run = async (document: string, variables: Record<string, unknown> = {}) =>
-    (await gql(endpoint, document, variables)).body;
-  const data = (document: string, variables: Record<string, unknown>) => gqlData(endpoint, document, variables);
+    (await gql(endpoint, document, variables, options)).body;
+  const data = (document: string, variables: Record<string, unknown>) =>
+    gqlData(endpoint, document, variables, options);
   return {
     run,
     createSession: async (input = {}) => (await data(documents.createSession, { input })).createChatSession.id,

@@ -26,6 +26,8 @@ export interface TestTransportOptions {
   readonly auth?: Config['auth'];
   readonly limits?: Partial<TransportLimits>;
   readonly timing?: Partial<TransportTiming>;
+  /** Awaited before a caller is looked at, and before the context of an operation is made: to hold them there. */
+  readonly hold?: { readonly authentication?: () => Promise<void>; readonly context?: () => Promise<void> };
 }
 
 /** A transport over the test schema, on a free port. */
@@ -33,6 +35,7 @@ export async function startTransport(options: TestTransportOptions = {}): Promis
   const { schema, activity } = createTestSchema();
   const log = collectLines();
   const auth = options.auth ?? null;
+  const authenticate = createAuthenticator(auth);
   const started: { ready: () => Promise<boolean> } = { ready: async () => true };
   const transport = createTransport({
     config: {
@@ -45,9 +48,15 @@ export async function startTransport(options: TestTransportOptions = {}): Promis
       ...options.config,
     },
     schema,
-    authenticate: createAuthenticator(auth),
+    async authenticate(authorization) {
+      await options.hold?.authentication?.();
+      return authenticate(authorization);
+    },
     authRequired: auth !== null,
-    createContext: (start) => ({ ...start, activity }),
+    async createContext(start) {
+      await options.hold?.context?.();
+      return { ...start, activity };
+    },
     readiness: () => started.ready(),
     isUnavailable: (error) => error instanceof DatabaseAway,
     log: createLog('debug', log.destination),
