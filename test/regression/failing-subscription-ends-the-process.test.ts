@@ -121,7 +121,7 @@ describe('when the database goes away', () => {
     client = chatClient(app.url);
   });
   afterAll(async () => {
-    proxy.mend();
+    await proxy.mend();
     await steady.close();
     await app.close();
     await proxy.close();
@@ -134,7 +134,7 @@ describe('when the database goes away', () => {
       const sessionId = await client.createSession();
       const { turn } = await client.send(sessionId, 'before');
       const requests = app.provider.requests.length;
-      proxy.cut();
+      await proxy.cut();
       const input = { sessionId, message: 'now' };
       for (const [document, variables] of [
         [documents.stream, { input }],
@@ -145,7 +145,7 @@ describe('when the database goes away', () => {
         expect(refused.errors?.[0]?.extensions).toMatchObject({ retryable: true, requestId: expect.any(String) });
         expect(JSON.stringify(refused)).not.toMatch(/ECONN|127\.0\.0\.1|postgres|pool|at .*\.(ts|js)/i);
       }
-      proxy.mend();
+      await proxy.mend();
       expect(app.provider.requests).toHaveLength(requests);
       expect(textOf(await openTurn(app.url, 'ws', sessionId, 'again').rest())).toBe('echo: again');
       expect((await client.session(sessionId)).turnCount).toBe(2);
@@ -164,12 +164,12 @@ describe('when the database goes away', () => {
       ]);
       const turn = openTurn(app.url, transport, sessionId, 'tell');
       await turn.until(({ delta }) => delta === 'before, ');
-      proxy.cut();
+      await proxy.cut();
       middle.open();
       await turn.until(({ delta }) => delta === 'meanwhile, ');
       end.open();
       await app.waitForLog('end of turn could not be stored yet');
-      proxy.mend();
+      await proxy.mend();
       const last = (await turn.rest()).at(-1);
       expect(last).toMatchObject({ __typename: 'TurnCompleted', response: { content: 'before, meanwhile, after' } });
       expect(await client.session(sessionId)).toMatchObject({ turnCount: 1, totalTokens: 11, activeTurn: null });
@@ -192,12 +192,12 @@ describe('when the database goes away', () => {
     socket.subscribe('near', documents.stream, { input: { sessionId: own, message: 'run here' } });
     await gate.reached;
     expect((await socket.receiveFor('far'))?.payload.data.turnEvents.__typename).toBe('TurnStarted');
-    proxy.cut();
+    await proxy.cut();
     let frame = await socket.receiveFor('far');
     while (frame?.type === 'next' && !frame.payload.errors) frame = await socket.receiveFor('far');
     expect(codesOf(frame?.payload)).toEqual(['UNAVAILABLE']);
     expect((await socket.receiveFor('far'))?.type).toBe('complete');
-    proxy.mend();
+    await proxy.mend();
     gate.open();
     let last = await socket.receiveFor('near');
     while (last?.type === 'next' && last.payload.data.stream.__typename !== 'TurnCompleted') {

@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Deferred, deferred } from './deferred.js';
 import { historyProblems } from './history.js';
+import { resetSocket } from './reset-socket.js';
 import { flatten, reply, type Script, type Step } from './script.js';
 
 /** One message of a request, as it came over the wire. */
@@ -199,7 +200,7 @@ async function play(steps: readonly Step[], playing: Playing, request: RecordedR
         return;
       case 'reset':
         playing.cutByScript = true;
-        socket.resetAndDestroy();
+        resetSocket(socket);
         return;
     }
   }
