@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.js';
 import { isUniqueViolation } from '../../db/database-errors.js';
-import { type AcceptedTurn, acceptTurn, type TurnToAccept } from '../../db/queries/accept-turn.js';
+import { type AcceptedTurn, acceptTurn, type TurnCandidate, type TurnToAccept } from '../../db/queries/accept-turn.js';
 import { explainRefusal } from '../../db/queries/explain-refusal.js';
 import { ChatError } from '../../errors.js';
 import { canonicalJson, sha256 } from '../digest.js';
@@ -53,13 +53,50 @@ function readMessage(deps: TurnDependencies, principal: Principal, input: NewMes
   };
 }
 
-async function accept(deps: TurnDependencies, turn: TurnToAccept): Promise<AcceptedTurn | null> {
+/** The answer of an accepting statement. Null when it was refused, for whatever reason. */
+async function accept(statement: () => Promise<AcceptedTurn | null>): Promise<AcceptedTurn | null> {
   try {
-    return await acceptTurn(deps.database.pool, turn);
+    return await statement();
   } catch (error) {
     // The same key won at the same instant; what it has started is found like any earlier turn.
     if (isUniqueViolation(error)) return null;
     throw error;
+  }
+}
+
+/**
+ * Runs a turn here once its statement has accepted it, or finds the one that the same key has started before.
+ *
+ * @param statement accepts it; tried again when what stood in its way is gone.
+ * @param explain finds further reasons for a refusal, beside those that every turn may meet.
+ * @throws ChatError for every refusal.
+ */
+export async function beginTurn(
+  deps: TurnDependencies,
+  candidate: TurnCandidate,
+  statement: () => Promise<AcceptedTurn | null>,
+  explain: () => Promise<ChatError | null> = async () => null,
+): Promise<StartedTurn> {
+  for (let attempt = 1; ; attempt += 1) {
+    if (deps.isClosing()) throw new ChatError('UNAVAILABLE', 'The server is stopping. Try again in a moment.');
+    deps.live.expect(candidate.turnId);
+    try {
+      const accepted = await accept(statement);
+      if (accepted) {
+        await deps.failpoint('after-accept');
+        return { turn: executeTurn(deps, accepted) };
+      }
+    } finally {
+      deps.live.unexpect(candidate.turnId);
+    }
+    const facts = await explainRefusal(deps.database.pool, candidate, candidate.idempotencyKey);
+    if (facts?.prior) {
+      if (facts.prior.inputDigest !== candidate.inputDigest) throw new ChatError('IDEMPOTENCY_KEY_REUSED');
+      return { priorTurnId: facts.prior.turnId };
+    }
+    const refusal = refusalError(facts, candidate.models) ?? (await explain());
+    if (refusal) throw refusal;
+    if (attempt === mostAttempts) throw new ChatError('TURN_IN_PROGRESS');
   }
 }
 
@@ -70,25 +107,5 @@ async function accept(deps: TurnDependencies, turn: TurnToAccept): Promise<Accep
  */
 export async function startTurn(deps: TurnDependencies, principal: Principal, input: NewMessage): Promise<StartedTurn> {
   const message = readMessage(deps, principal, input);
-  for (let attempt = 1; ; attempt += 1) {
-    if (deps.isClosing()) throw new ChatError('UNAVAILABLE', 'The server is stopping. Try again in a moment.');
-    deps.live.expect(message.turnId);
-    try {
-      const accepted = await accept(deps, message);
-      if (accepted) {
-        await deps.failpoint('after-accept');
-        return { turn: executeTurn(deps, accepted) };
-      }
-    } finally {
-      deps.live.unexpect(message.turnId);
-    }
-    const facts = await explainRefusal(deps.database.pool, message, message.idempotencyKey);
-    if (facts?.prior) {
-      if (facts.prior.inputDigest !== message.inputDigest) throw new ChatError('IDEMPOTENCY_KEY_REUSED');
-      return { priorTurnId: facts.prior.turnId };
-    }
-    const refusal = refusalError(facts, message.models);
-    if (refusal) throw refusal;
-    if (attempt === mostAttempts) throw new ChatError('TURN_IN_PROGRESS');
-  }
+  return beginTurn(deps, message, () => acceptTurn(deps.database.pool, message));
 }

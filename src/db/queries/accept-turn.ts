@@ -32,6 +32,12 @@ export interface TurnToAccept {
   readonly trace: unknown;
 }
 
+/** What every accepting statement is told of the turn. */
+export type TurnCandidate = Pick<
+  TurnToAccept,
+  'sessionId' | 'owner' | 'tenant' | 'turnId' | 'idempotencyKey' | 'inputDigest' | 'models' | 'startedAt'
+>;
+
 /** A turn that was accepted and is run by whoever accepted it. */
 export interface AcceptedTurn {
   readonly facts: TurnFacts;
@@ -39,6 +45,20 @@ export interface AcceptedTurn {
   readonly eventBase: number;
   readonly startedAt: Date;
 }
+
+/** What the row of a session must be for a turn to run in it now; `models` and `key` are parameters, $1 to $3 who asks. */
+export const takesTurn = ({ models, key }: { readonly models: string; readonly key: string }) => `
+      s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND s.status = 'OPEN' AND s.active_turn_id IS NULL
+    AND s.queued_turns = 0
+    AND b.id = s.budget_id
+    AND (b.max_cost_usd IS NULL OR b.spent_cost_usd + b.held_cost_usd < b.max_cost_usd)
+    AND (b.max_tokens IS NULL OR b.spent_tokens + b.held_tokens < b.max_tokens)
+    AND s.model = ANY(${models}::text[])
+    AND NOT EXISTS (SELECT FROM turns t WHERE t.session_id = $1 AND t.idempotency_key = ${key})`;
+
+/** What an accepting statement answers with, of its session. */
+export const acceptedColumns = `turn_count AS number, last_event_sequence AS event_base, budget_id, model, system_prompt, temperature,
+       max_output_tokens, max_history, max_steps_per_turn, tool_names`;
 
 // Everything that makes a turn accepted is one statement, so that a crash leaves all of it or nothing. The UPDATE is
 // also the busy check: concurrent calls queue on the session's row, and whoever comes second no longer matches
@@ -51,13 +71,7 @@ WITH session AS (
       last_message_sequence = last_message_sequence + 1, last_trace_sequence = last_trace_sequence + 1,
       updated_at = now()
   FROM budgets b
-  WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND s.status = 'OPEN' AND s.active_turn_id IS NULL
-    AND s.queued_turns = 0
-    AND b.id = s.budget_id
-    AND (b.max_cost_usd IS NULL OR b.spent_cost_usd + b.held_cost_usd < b.max_cost_usd)
-    AND (b.max_tokens IS NULL OR b.spent_tokens + b.held_tokens < b.max_tokens)
-    AND s.model = ANY($21::text[])
-    AND NOT EXISTS (SELECT FROM turns t WHERE t.session_id = $1 AND t.idempotency_key = $8)
+  WHERE ${takesTurn({ models: '$21', key: '$8' })}
   RETURNING s.*
 ), turn AS (
   INSERT INTO turns (id, session_id, number, status, user_message_id, idempotency_key, input_digest,
@@ -80,11 +94,13 @@ WITH session AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT $12, id, $4, last_trace_sequence, 'TURN_STARTED', $13::jsonb FROM session
 )
-SELECT turn_count AS number, last_event_sequence AS event_base, budget_id, model, system_prompt, temperature,
-       max_output_tokens, max_history, max_steps_per_turn, tool_names
-FROM session`;
+SELECT ${acceptedColumns} FROM session`;
 
-interface Row {
+/** The layout of a turn that has only begun, as JSON text. */
+export const startLayout = (at: Date): string =>
+  JSON.stringify([{ type: 'start', at: at.getTime() }] satisfies LayoutEntry[]);
+
+export interface AcceptedRow {
   number: number;
   event_base: number;
   budget_id: string;
@@ -97,6 +113,29 @@ interface Row {
   tool_names: string[] | null;
 }
 
+export function toAcceptedTurn(turn: TurnCandidate, row: AcceptedRow): AcceptedTurn {
+  return {
+    facts: {
+      sessionId: turn.sessionId,
+      turnId: turn.turnId,
+      number: row.number,
+      epoch: 1,
+      owner: turn.owner,
+      tenant: turn.tenant,
+      budgetId: row.budget_id,
+      model: row.model,
+      systemPrompt: row.system_prompt,
+      temperature: row.temperature,
+      maxOutputTokens: row.max_output_tokens,
+      maxHistory: row.max_history,
+      maxSteps: row.max_steps_per_turn,
+      toolNames: row.tool_names,
+    },
+    eventBase: row.event_base,
+    startedAt: turn.startedAt,
+  };
+}
+
 /**
  * Accepts a turn: its user message, the turn, the session's counters and a trace event. Null when the session is not
  * there, not the caller's, closed, busy, out of budget, has a model that is not on offer, or has seen the idempotency
@@ -107,7 +146,7 @@ interface Row {
 export async function acceptTurn(db: Queryable, turn: TurnToAccept): Promise<AcceptedTurn | null> {
   const blobs = new Map<string, ImageRow>();
   for (const image of turn.images) if (image.digest !== null) blobs.set(image.digest, image);
-  const { rows } = await db.query<Row>({
+  const { rows } = await db.query<AcceptedRow>({
     name: 'accept-turn',
     text,
     values: [
@@ -130,30 +169,9 @@ export async function acceptTurn(db: Queryable, turn: TurnToAccept): Promise<Acc
       [...blobs.keys()],
       [...blobs.values()].map((image) => image.mimeType),
       [...blobs.values()].map((image) => image.data),
-      JSON.stringify([{ type: 'start', at: turn.startedAt.getTime() }] satisfies LayoutEntry[]),
+      startLayout(turn.startedAt),
       turn.models,
     ],
   });
-  const row = rows[0];
-  if (!row) return null;
-  return {
-    facts: {
-      sessionId: turn.sessionId,
-      turnId: turn.turnId,
-      number: row.number,
-      epoch: 1,
-      owner: turn.owner,
-      tenant: turn.tenant,
-      budgetId: row.budget_id,
-      model: row.model,
-      systemPrompt: row.system_prompt,
-      temperature: row.temperature,
-      maxOutputTokens: row.max_output_tokens,
-      maxHistory: row.max_history,
-      maxSteps: row.max_steps_per_turn,
-      toolNames: row.tool_names,
-    },
-    eventBase: row.event_base,
-    startedAt: turn.startedAt,
-  };
+  return rows[0] ? toAcceptedTurn(turn, rows[0]) : null;
 }
