@@ -47,7 +47,6 @@ export const absent: Readonly<Record<string, readonly string[]>> = {
     'StreamEvent = DiagnosisReported',
   ],
   'fork and regenerate': ['Mutation.forkChatSession', 'Mutation.regenerate', 'ForkChatSessionInput', 'RegenerateInput'],
-  'session events': ['Subscription.sessionEvents'],
   'queueing and interrupting': ['WhenBusy', 'SendInput.whenBusy', 'StreamInput.whenBusy'],
   'budgets of owners': ['Viewer.budget'],
 };

@@ -1,6 +1,7 @@
 import { ProcessEnding } from '../agent/ends.js';
 import { closeSession } from '../db/queries/close-session.js';
 import { ChatError } from '../errors.js';
+import { startBackground } from './background.js';
 import type { ChatDependencies } from './dependencies.js';
 import { seedHistory } from './seed/seed-history.js';
 import type { ChatService } from './service.js';
@@ -9,11 +10,11 @@ import { deleteSession } from './sessions/delete-session.js';
 import { updateSession } from './sessions/update-session.js';
 import { awaitElsewhere, throwIfFailed } from './turns/await-turn.js';
 import type { TurnDependencies } from './turns/dependencies.js';
+import { followSession } from './turns/follow-session.js';
 import { followLive, followTurn } from './turns/follow-turn.js';
-import { keepLeases, obeyStops } from './turns/lease-keeper.js';
 import { LiveTurns, type TurnOutcome } from './turns/live-turns.js';
-import { periodically } from './turns/periodically.js';
 import { recoverTurns } from './turns/recover-turns.js';
+import { SessionWatch } from './turns/session-watch.js';
 import { startTurn } from './turns/start-turn.js';
 import { stopTurn } from './turns/stop-turn.js';
 import { TurnMirrors } from './turns/turn-mirrors.js';
@@ -26,11 +27,6 @@ export interface Chat {
   /** Takes no more turns, lets running ones finish for `graceMs`, hands the rest over to other processes. */
   close(graceMs: number): Promise<void>;
 }
-
-/** How often the database is asked whether a running turn is to be stopped. */
-const stopCheckMs = 500;
-/** How often the database is asked for turns without an owner. */
-const recoveryMs = 1_000;
 
 /** Resolves with the work, or when the time is up. */
 async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
@@ -48,7 +44,11 @@ export function createChat(dependencies: ChatDependencies): Chat {
   const live = new LiveTurns();
   const isLive = (turnId: string) => live.get(turnId)?.log.events.isOver === false;
   const mirrors = new TurnMirrors(dependencies.feed, isLive);
-  live.onAdd(({ turnId }) => mirrors.refresh(turnId));
+  const watch = new SessionWatch(dependencies.database);
+  live.onAdd(({ turnId, sessionId }) => {
+    mirrors.refresh(turnId);
+    watch.wake(sessionId);
+  });
   const deps: TurnDependencies = {
     ...dependencies,
     live,
@@ -56,9 +56,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
     isClosing: () => closing,
     startQueued: () => {},
   };
-  const { feed, log, settings } = deps;
-  let endPeriodic: (() => Promise<void>)[] = [];
-  let endListening: (() => void) | null = null;
+  let endBackground: (() => Promise<void>) | null = null;
 
   const service: ChatService = {
     createSession: (principal, input) => createSession(deps, principal, input),
@@ -82,6 +80,8 @@ export function createChat(dependencies: ChatDependencies): Chat {
       return followTurn(deps, principal, started.priorTurnId, after);
     },
     turnEvents: (principal, turnId, after = null) => followTurn(deps, principal, turnId, after),
+    sessionEvents: (principal, sessionId, after = null) =>
+      followSession({ ...deps, watch }, principal, sessionId, after),
     stop: (principal, sessionId) => stopTurn(deps, principal, sessionId),
     async flush(sessionId) {
       await Promise.all(live.inSession(sessionId).map((turn) => turn.flush()));
@@ -92,19 +92,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
     service,
     async start() {
       await recoverTurns(deps, deps.exclusive);
-      endPeriodic = [
-        periodically('leases', settings.leaseMs / 3, log, () => keepLeases(deps)),
-        periodically('stops', stopCheckMs, log, () => obeyStops(deps)),
-        periodically('recovery', Math.min(settings.leaseMs / 2, recoveryMs), log, () => recoverTurns(deps, false)),
-      ];
-      endListening =
-        feed?.onSignal(({ kind }) => {
-          if (kind === 'stop')
-            void obeyStops(deps).catch((error) => log.debug({ err: error }, 'stop was not looked for'));
-          if (kind === 'released') {
-            void recoverTurns(deps, false).catch((error) => log.debug({ err: error }, 'turns were not looked for'));
-          }
-        }) ?? null;
+      endBackground = startBackground(deps, watch);
     },
     async close(graceMs) {
       closing = true;
@@ -115,8 +103,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
         for (const turn of live.all()) turn.abort.abort(new ProcessEnding());
         await allSettled();
       }
-      endListening?.();
-      await Promise.all(endPeriodic.map((end) => end()));
+      await endBackground?.();
       mirrors.close();
     },
   };

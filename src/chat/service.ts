@@ -75,6 +75,8 @@ export interface ChatService {
   /** Starts a turn, or attaches to the one that the same key has started; `after` is a cursor of that turn. */
   stream(principal: Principal, input: NewMessage, after?: string | null): Promise<TurnEventCursor>;
   turnEvents(principal: Principal, turnId: string, after?: string | null): Promise<TurnEventCursor>;
+  /** Every turn of a session, from the active one or a cursor on, until the session is deleted. */
+  sessionEvents(principal: Principal, sessionId: string, after?: string | null): Promise<TurnEventCursor>;
   /** Ends the active turn and resolves once it has settled; null when nothing ran. */
   stop(principal: Principal, sessionId: string): Promise<{ turnId: string } | null>;
   /** Stores what running turns of this process have streamed, so that a read that follows finds it. */

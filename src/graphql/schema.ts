@@ -13,6 +13,7 @@ import './scalars/date-time.js';
 import './scalars/json.js';
 import './scalars/safe-int.js';
 import './subscriptions/stream.js';
+import './subscriptions/session-events.js';
 import './subscriptions/turn-events.js';
 import './types/budget.js';
 import './types/chat-session.js';

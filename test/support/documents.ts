@@ -102,3 +102,10 @@ export const session = /* GraphQL */ `
     }
   }
 `;
+
+export const sessionEvents = /* GraphQL */ `
+  ${events}
+  subscription FollowSession($sessionId: ID!, $after: String) {
+    sessionEvents(sessionId: $sessionId, after: $after) { ...Event }
+  }
+`;

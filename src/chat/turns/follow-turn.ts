@@ -5,7 +5,6 @@ import { isDatabaseUnavailable } from '../../db/database-errors.js';
 import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
 import { decodeCursor, turnMark } from '../../events/cursor.js';
-import type { StoredTurn } from '../../events/replay.js';
 import type { TurnEventCursor } from '../service.js';
 import type { LiveTurn, LiveTurns } from './live-turns.js';
 import { type FollowedLog, TurnFollower } from './turn-follower.js';
@@ -42,15 +41,35 @@ async function findLog(deps: FollowDependencies, principal: Principal, turnId: s
 export const followLive = (deps: FollowDependencies, principal: Principal, live: LiveTurn): TurnEventCursor =>
   new TurnFollower(() => findLog(deps, principal, live.turnId), liveLog(live), 0);
 
-/** The place that a cursor of a turn names. */
-function readAfter(turn: StoredTurn, after: string | null): number {
+function readAfter(turnId: string, after: string | null): number {
   if (after === null) return 0;
   const position = decodeCursor(after);
   if (!position) throw badInput('after is no cursor: give the cursor of an event, unchanged.');
-  if (position.turnMark !== turnMark(turn.id)) {
+  if (position.turnMark !== turnMark(turnId)) {
     throw badInput('after is a cursor of another turn: leave it out to get this turn from its start.');
   }
   return position.sequence;
+}
+
+/**
+ * Follows a turn from behind a sequence on, to its end. A sequence that nobody can have been told gives the whole turn.
+ *
+ * @throws ChatError NOT_FOUND.
+ */
+export async function followFrom(
+  deps: FollowDependencies,
+  principal: Principal,
+  turnId: string,
+  sequence: number,
+): Promise<TurnEventCursor> {
+  const load = () => loadTurn(deps.database.pool, turnId, principal);
+  const turn = await load();
+  if (!turn) throw new ChatError('NOT_FOUND');
+  const live = deps.live.get(turnId);
+  const followed = live && !live.log.events.isOver ? liveLog(live) : deps.mirrors.hold(turn, load);
+  // What another process has told may be ahead of what it has stored, so there only the end shows that a place is none.
+  const isFuture = live !== undefined && sequence > live.log.sequence;
+  return new TurnFollower(() => findLog(deps, principal, turnId), followed, isFuture ? 0 : sequence);
 }
 
 /**
@@ -65,13 +84,5 @@ export async function followTurn(
   turnId: string,
   after: string | null,
 ): Promise<TurnEventCursor> {
-  const load = () => loadTurn(deps.database.pool, turnId, principal);
-  const turn = await load();
-  if (!turn) throw new ChatError('NOT_FOUND');
-  const position = readAfter(turn, after);
-  const live = deps.live.get(turnId);
-  const followed = live && !live.log.events.isOver ? liveLog(live) : deps.mirrors.hold(turn, load);
-  // The stored events may lag behind the told ones, but a place far behind both is none that anybody was told.
-  const isFuture = live !== undefined && position > live.log.sequence;
-  return new TurnFollower(() => findLog(deps, principal, turnId), followed, isFuture ? 0 : position);
+  return followFrom(deps, principal, turnId, readAfter(turnId, after));
 }

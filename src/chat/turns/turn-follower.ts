@@ -1,6 +1,7 @@
 import { isTerminal, type TurnEvent } from '../../events/event.js';
 import type { EventLog } from '../../events/event-log.js';
 import { LogCursor } from '../../events/log-cursor.js';
+import { Interruption } from './interruption.js';
 
 type Result = IteratorResult<TurnEvent, undefined>;
 const finished: Result = { done: true, value: undefined };
@@ -17,11 +18,10 @@ export interface FollowedLog {
  */
 export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined, undefined> {
   readonly #find: () => Promise<FollowedLog | null>;
+  readonly #leaving = new Interruption();
   #after: number;
   #followed: FollowedLog | null = null;
   #cursor: LogCursor | null = null;
-  #isClosed = false;
-  #interrupt: ((result: Result) => void) | null = null;
 
   /** @param find the log to follow now; null when the turn is gone, which ends the following. */
   constructor(find: () => Promise<FollowedLog | null>, first: FollowedLog, after: number) {
@@ -35,24 +35,27 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
   }
 
   async next(): Promise<Result> {
-    for (;;) {
-      if (this.#isClosed) return finished;
+    while (!this.#leaving.isFired) {
       if (!this.#cursor) {
-        await this.#findNext();
+        const found = await this.#leaving.race(this.#find(), (late) => late?.release());
+        if (!found) break;
+        this.#follow(found);
         continue;
       }
       const result = await this.#cursor.next();
       if (!result.done) {
         this.#after = result.value.sequence;
-        if (isTerminal(result.value)) this.#close();
+        if (isTerminal(result.value)) void this.return();
         return result;
       }
       this.#letGo();
     }
+    return this.return();
   }
 
   async return(): Promise<Result> {
-    this.#close();
+    this.#leaving.fire();
+    this.#letGo();
     return finished;
   }
 
@@ -61,7 +64,7 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
     const { log } = followed;
     // A place behind the end is none that anybody was told: the turn is told whole.
     if (log.isEnded && log.indexAfter(this.#after) === log.length) this.#after = 0;
-    this.#cursor = new LogCursor(followed.log, this.#after);
+    this.#cursor = new LogCursor(log, this.#after);
   }
 
   #letGo(): void {
@@ -69,27 +72,5 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
     this.#cursor = null;
     this.#followed?.release();
     this.#followed = null;
-  }
-
-  #close(): void {
-    this.#isClosed = true;
-    this.#letGo();
-    this.#interrupt?.(finished);
-  }
-
-  async #findNext(): Promise<void> {
-    const interrupted = new Promise<Result>((resolve) => {
-      this.#interrupt = resolve;
-    });
-    const finding = this.#find();
-    const found = await Promise.race([finding, interrupted]);
-    this.#interrupt = null;
-    if (this.#isClosed) {
-      // What was still being found when the follower left is given back when it comes.
-      void finding.then((late) => late?.release()).catch(() => {});
-      return;
-    }
-    if (found && 'log' in found) this.#follow(found);
-    else this.#close();
   }
 }
