@@ -48,7 +48,9 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
         if (isTerminal(result.value)) void this.return();
         return result;
       }
+      const isEnded = this.#followed?.log.isEnded;
       this.#letGo();
+      if (isEnded) break;
     }
     return this.return();
   }
@@ -63,7 +65,7 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
     this.#followed = followed;
     const { log } = followed;
     // A place behind the end is none that anybody was told: the turn is told whole.
-    if (log.isEnded && log.indexAfter(this.#after) === log.length) this.#after = 0;
+    if (log.isEnded && this.#after > log.sequence) this.#after = 0;
     this.#cursor = new LogCursor(log, this.#after);
   }
 

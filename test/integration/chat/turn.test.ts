@@ -107,6 +107,7 @@ describe('a turn in the database', () => {
     const end = live.at(-1)?.sequence ?? 0;
     expect(end).toBe(stored.at(-1)?.sequence);
     const cursorAt = (sequence: number) => encodeCursor({ turnNumber: 1, turnId }, sequence);
+    expect(await readAll(await service.turnEvents(test.caller, turnId, cursorAt(end)))).toEqual([]);
     const lastWord = await readAll(await service.turnEvents(test.caller, turnId, cursorAt(end - 1)));
     expect(lastWord.map(({ type }) => type)).toEqual(['TurnCompleted']);
     const future = cursorAt(1_000_000);
