@@ -4,12 +4,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scriptedEnv } from '../support/app.js';
 import { chatClient, openEvents, openTurn } from '../support/client.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { turnEvents } from '../support/documents.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
 import * as script from '../support/script.js';
+import { scriptedEnv } from '../support/scripted-env.js';
 import { runServer, type ServerProcess, startServer } from '../support/server-process.js';
 
 let provider: ScriptedProvider;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scriptedEnv } from '../support/app.js';
 import { chatClient, openTurn } from '../support/client.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runSql } from '../support/database-server.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
 import * as script from '../support/script.js';
+import { scriptedEnv } from '../support/scripted-env.js';
 import { type ServerProcess, startServer } from '../support/server-process.js';
 
 // Field report A83: a delete in two statements leaves half of a session behind when the server dies between them. The

@@ -8,8 +8,9 @@ import { startEmbeddedPostgres } from '../../src/db/embedded/embedded-postgres.j
 import { EmbeddedPostgresError } from '../../src/db/embedded/embedded-postgres-error.js';
 import { stopOrphan } from '../../src/db/embedded/orphan.js';
 import { runSql } from '../support/database-server.js';
-import { type EmbeddedProcess, isAlive, readPostmasterPid, spawnEmbedded } from '../support/embedded-process.js';
+import { type EmbeddedProcess, readPostmasterPid, spawnEmbedded } from '../support/embedded-process.js';
 import { silentLog } from '../support/log.js';
+import { isAlive } from '../support/process-state.js';
 
 const notes = async (url: string) =>
   (await runSql<{ note: string }>(url, 'SELECT note FROM notes ORDER BY note')).rows.map((row) => row.note);

@@ -1,12 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
 
 export interface EmbeddedEvent {
   readonly url?: string;
@@ -49,13 +46,4 @@ export function spawnEmbedded(dataDir: string, then?: 'exit' | 'crash'): Embedde
 /** The process of Postgres itself that was last started on the folder. */
 export async function readPostmasterPid(dataDir: string): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-}
-
-/** False also for a process that has ended and was not collected by its parent yet. */
-export async function isAlive(pid: number): Promise<boolean> {
-  const state =
-    process.platform === 'linux'
-      ? readFile(`/proc/${pid}/stat`, 'utf8').then((stat) => stat.slice(stat.lastIndexOf(')') + 2))
-      : run('ps', ['-o', 'state=', '-p', String(pid)]).then(({ stdout }) => stdout.trim());
-  return !(await state.catch(() => 'Z')).startsWith('Z');
 }

@@ -1,7 +1,8 @@
 import { type AppOverrides, createApp } from '../../src/app.js';
 import { loadConfig } from '../../src/config.js';
-import { scriptedEnv, type TestApp } from './app.js';
+import type { TestApp } from './app.js';
 import { silentLog } from './log.js';
+import { scriptedEnv } from './scripted-env.js';
 
 export interface SecondApp {
   readonly url: string;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf } from '../../clients/results.js';
-import { scriptedModels, startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
 import { type ChatClient, chatClient } from '../../support/client.js';
+import { scriptedModels } from '../../support/scripted-env.js';
 import { startSecondApp } from '../../support/second-app.js';
 
 const models = JSON.stringify({

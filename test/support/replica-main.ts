@@ -1,0 +1,37 @@
+// The server as the product's own entry runs it, with what a test may hold in its hands besides: FAILPOINT arms places
+// to die at, DEMO_PACE is the pace of the demo model, CLOCK_SKEW_MS sets its clock wrong. See replica.ts.
+
+import { writeSync } from 'node:fs';
+import { serve } from '../../src/serve.js';
+import { createArmedFailpoints, readFailpoints } from './armed-failpoints.js';
+import { countEach, type ReplicaAnswer, type ReplicaRequest } from './replica-messages.js';
+
+const failpoints = createArmedFailpoints(({ name, hit, action }) => {
+  // At once and past every buffer, since nothing runs in this process any more.
+  writeSync(1, `${JSON.stringify({ msg: `failpoint ${name} reached`, hit, action })}\n`);
+  if (action === 'throw') throw new Error(`failpoint ${name}`);
+  process.kill(process.pid, action === 'kill' ? 'SIGKILL' : 'SIGSTOP');
+});
+failpoints.arm(readFailpoints(process.env.FAILPOINT ?? ''));
+
+const answer = (message: ReplicaAnswer) => process.send?.(message);
+
+process.on('message', (request: ReplicaRequest) => {
+  if (request.ask === 'arm') {
+    failpoints.arm(readFailpoints(request.failpoints));
+    answer({ id: request.id });
+    return;
+  }
+  globalThis.gc?.();
+  const active = countEach(process.getActiveResourcesInfo());
+  answer({ id: request.id, resources: { active, heapUsed: process.memoryUsage().heapUsed } });
+});
+// The test has gone, so nobody would end this process.
+process.once('disconnect', () => process.exit(1));
+
+const { DEMO_PACE, CLOCK_SKEW_MS = '0' } = process.env;
+await serve(process.env, {
+  failpoint: failpoints.failpoint,
+  now: () => new Date(Date.now() + Number(CLOCK_SKEW_MS)),
+  ...(DEMO_PACE !== undefined && { demoPace: Number(DEMO_PACE) }),
+});
