@@ -46,7 +46,6 @@ export const absent: Readonly<Record<string, readonly string[]>> = {
     'DiagnosisReported',
     'StreamEvent = DiagnosisReported',
   ],
-  'fork and regenerate': ['Mutation.forkChatSession', 'Mutation.regenerate', 'ForkChatSessionInput', 'RegenerateInput'],
   'queueing and interrupting': ['WhenBusy', 'SendInput.whenBusy', 'StreamInput.whenBusy'],
   'budgets of owners': ['Viewer.budget'],
 };

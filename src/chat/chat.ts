@@ -1,4 +1,5 @@
 import { ProcessEnding } from '../agent/ends.js';
+import type { Principal } from '../auth/principal.js';
 import { closeSession } from '../db/queries/close-session.js';
 import { ChatError } from '../errors.js';
 import { startBackground } from './background.js';
@@ -7,6 +8,7 @@ import { seedHistory } from './seed/seed-history.js';
 import type { ChatService } from './service.js';
 import { createSession } from './sessions/create-session.js';
 import { deleteSession } from './sessions/delete-session.js';
+import { forkSession } from './sessions/fork-session.js';
 import { updateSession } from './sessions/update-session.js';
 import { awaitElsewhere, throwIfFailed } from './turns/await-turn.js';
 import type { TurnDependencies } from './turns/dependencies.js';
@@ -14,8 +16,9 @@ import { followSession } from './turns/follow-session.js';
 import { followLive, followTurn } from './turns/follow-turn.js';
 import { LiveTurns, type TurnOutcome } from './turns/live-turns.js';
 import { recoverTurns } from './turns/recover-turns.js';
+import { regenerateTurn } from './turns/regenerate-turn.js';
 import { SessionWatch } from './turns/session-watch.js';
-import { startTurn } from './turns/start-turn.js';
+import { type StartedTurn, startTurn } from './turns/start-turn.js';
 import { stopTurn } from './turns/stop-turn.js';
 import { TurnMirrors } from './turns/turn-mirrors.js';
 
@@ -58,6 +61,14 @@ export function createChat(dependencies: ChatDependencies): Chat {
   };
   let endBackground: (() => Promise<void>) | null = null;
 
+  const awaitReply = async (principal: Principal, started: StartedTurn) => {
+    const turnId = 'turn' in started ? started.turn.turnId : started.priorTurnId;
+    let outcome: TurnOutcome = 'turn' in started ? await started.turn.settled : { kind: 'moved' };
+    if (outcome.kind === 'moved') outcome = await awaitElsewhere(deps, principal, turnId);
+    throwIfFailed(turnId, outcome);
+    return { turnId };
+  };
+
   const service: ChatService = {
     createSession: (principal, input) => createSession(deps, principal, input),
     updateSession: (principal, change) => updateSession(deps, principal, change),
@@ -65,15 +76,10 @@ export function createChat(dependencies: ChatDependencies): Chat {
       if (!(await closeSession(deps.database.pool, { sessionId, ...principal }))) throw new ChatError('NOT_FOUND');
     },
     deleteSession: (principal, sessionId) => deleteSession({ ...deps, stop: service.stop }, principal, sessionId),
+    forkSession: (principal, input) => forkSession(deps, principal, input),
     seedHistory: (principal, sessionId, messages) => seedHistory(deps, principal, sessionId, messages),
-    async send(principal, input) {
-      const started = await startTurn(deps, principal, input);
-      const turnId = 'turn' in started ? started.turn.turnId : started.priorTurnId;
-      let outcome: TurnOutcome = 'turn' in started ? await started.turn.settled : { kind: 'moved' };
-      if (outcome.kind === 'moved') outcome = await awaitElsewhere(deps, principal, turnId);
-      throwIfFailed(turnId, outcome);
-      return { turnId };
-    },
+    send: async (principal, input) => awaitReply(principal, await startTurn(deps, principal, input)),
+    regenerate: async (principal, input) => awaitReply(principal, await regenerateTurn(deps, principal, input)),
     async stream(principal, input, after = null) {
       const started = await startTurn(deps, principal, input);
       if ('turn' in started) return followLive(deps, principal, started.turn);

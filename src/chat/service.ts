@@ -39,6 +39,21 @@ export interface NewMessage {
   readonly operationId?: string | null | undefined;
 }
 
+/** A copy of a session. */
+export interface Fork {
+  readonly sessionId: string;
+  /** The newest message that is copied. Null or undefined: the whole history. */
+  readonly upToMessageId?: string | null | undefined;
+  /** Null or undefined: that of the original. */
+  readonly title?: string | null | undefined;
+  readonly clientSessionId?: string | null | undefined;
+}
+
+export interface Regeneration {
+  readonly sessionId: string;
+  readonly clientMessageId?: string | null | undefined;
+}
+
 export interface SeedMessage {
   readonly role: 'USER' | 'ASSISTANT' | 'TOOL' | 'SYSTEM';
   readonly content: string;
@@ -69,9 +84,12 @@ export interface ChatService {
   updateSession(principal: Principal, change: SessionChange): Promise<void>;
   closeSession(principal: Principal, sessionId: string): Promise<void>;
   deleteSession(principal: Principal, sessionId: string): Promise<void>;
+  forkSession(principal: Principal, input: Fork): Promise<{ id: string }>;
   seedHistory(principal: Principal, sessionId: string, messages: readonly SeedMessage[]): Promise<SeedResult>;
   /** Resolves when the turn has ended with a usable reply; a failed turn is thrown with `details.turnId`. */
   send(principal: Principal, input: NewMessage): Promise<{ turnId: string }>;
+  /** Runs the last turn's user message again in place of that turn; resolves like send. */
+  regenerate(principal: Principal, input: Regeneration): Promise<{ turnId: string }>;
   /** Starts a turn, or attaches to the one that the same key has started; `after` is a cursor of that turn. */
   stream(principal: Principal, input: NewMessage, after?: string | null): Promise<TurnEventCursor>;
   turnEvents(principal: Principal, turnId: string, after?: string | null): Promise<TurnEventCursor>;

@@ -74,6 +74,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return false;
 }
 
+/** Whether a row was refused because another one that it needs, or that needs it, is gone or there. Knows `pg` only. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  for (const part of withCauses(error)) if (part.code === '23503') return true;
+  return false;
+}
+
 /**
  * What may be logged of a database error. The error itself must not: the pool hangs the whole client on it, password
  * included, and Postgres puts values of rows into its details.

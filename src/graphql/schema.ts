@@ -5,6 +5,8 @@ import { checkSubscriptionLimits } from './limits.js';
 import './mutations/close-chat-session.js';
 import './mutations/create-chat-session.js';
 import './mutations/delete-chat-session.js';
+import './mutations/fork-chat-session.js';
+import './mutations/regenerate.js';
 import './mutations/seed-history.js';
 import './mutations/send.js';
 import './mutations/stop.js';

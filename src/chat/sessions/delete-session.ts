@@ -1,4 +1,5 @@
 import type { Principal } from '../../auth/principal.js';
+import { isForeignKeyViolation } from '../../db/database-errors.js';
 import { deleteSession as removeSession } from '../../db/queries/delete-session.js';
 import { ChatError } from '../../errors.js';
 import type { ChatDependencies } from '../dependencies.js';
@@ -20,7 +21,12 @@ export async function deleteSession(
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     // Throws NOT_FOUND for a session that is not there, and so ends the attempts.
     await deps.stop(principal, sessionId);
-    if (await removeSession(deps.database.pool, { sessionId, ...principal })) return;
+    try {
+      if (await removeSession(deps.database.pool, { sessionId, ...principal })) return;
+    } catch (error) {
+      // Another session has begun to draw on its budget since the statement looked.
+      if (!isForeignKeyViolation(error)) throw error;
+    }
   }
   throw new ChatError('TURN_IN_PROGRESS');
 }

@@ -24,7 +24,10 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * every interruption, so that id serves where the client gave none, but only if it is a UUID: ids such as "1" are used
  * again on every socket.
  */
-function idempotencyKey({ clientMessageId, operationId }: NewMessage): string | null {
+export function idempotencyKey({
+  clientMessageId,
+  operationId,
+}: Pick<NewMessage, 'clientMessageId' | 'operationId'>): string | null {
   if (clientMessageId != null) return `client:${clientMessageId}`;
   return operationId != null && uuid.test(operationId) ? `operation:${operationId}` : null;
 }

@@ -67,7 +67,7 @@ export const ChatSession = builder.prismaNode('ChatSession', {
     messages: t.connection({
       type: Message,
       description:
-        'Everything that is in the history, tool messages included, oldest first. What maxHistory took out is only found in its turn.',
+        'Everything that is in the history, tool messages included, oldest first. What maxHistory or regenerate took out is only found in its turn.',
       complexity: pageComplexity,
       select: { messageCount: true },
       resolve: ({ id, messageCount }, args, context, info) =>
@@ -86,7 +86,8 @@ export const ChatSession = builder.prismaNode('ChatSession', {
     }),
     maxStepsPerTurn: t.exposeInt('maxStepsPerTurn', { description: 'Most model calls that one turn may make.' }),
     turnCount: t.exposeInt('turnCount', {
-      description: 'Turns that were accepted by send or stream, however they ended. Seeding does not count.',
+      description:
+        'Turns that were accepted by send, stream or regenerate, however they ended. Seeding does not count, and a fork begins at 0.',
     }),
     messageCount: t.exposeInt('messageCount', {
       description: 'Messages that are in the history, tool messages included.',

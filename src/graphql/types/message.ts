@@ -25,7 +25,7 @@ export const Message = builder.prismaNode('Message', {
   fields: (t) => ({
     sequence: t.exposeInt('sequence', {
       description:
-        'Position in the session, from 1, without ties. Numbers of messages that maxHistory took out are not given again.',
+        'Position in the session, from 1, without ties. Numbers of messages that maxHistory or regenerate took out are not given again.',
     }),
     role: t.expose('role', { type: MessageRole, description: 'Who speaks.' }),
     content: t.exposeString('content', {
@@ -56,11 +56,12 @@ export const Message = builder.prismaNode('Message', {
     seeded: t.exposeBoolean('seeded', { description: 'True when the message came through seedHistory.' }),
     turn: t.relation('turn', {
       nullable: true,
-      description: 'The turn that the message belongs to; null for a seeded message.',
+      description: 'The turn that the message belongs to; null for one that was seeded or copied by forkChatSession.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'When the message was stored, or when it was said if it was seeded with a time.',
+      description:
+        'When the message was stored, or when it was said if it was seeded with a time; a copy keeps the time of its original.',
     }),
   }),
 });
