@@ -3,6 +3,7 @@ import { codesOf } from '../clients/results.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type ChatClient, chatClient, openEvents, openTurn } from '../support/client.js';
 import { turnEvents } from '../support/documents.js';
+import { pixel } from '../support/pixel.js';
 import * as script from '../support/script.js';
 
 // Field report A37: after a restart a page cannot show the messages and errors of before, and the next send does not
@@ -23,8 +24,6 @@ async function restart() {
 }
 
 const usage = script.usage({ prompt: 11, completion: 7 });
-const pixel =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** A conversation in which everything has happened that a page may have to show. */
 async function eventfulSession(): Promise<string> {

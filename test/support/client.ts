@@ -17,6 +17,10 @@ export interface ChatClient {
   session(id: string): Promise<Json>;
   seed(sessionId: string, messages: readonly Record<string, unknown>[]): Promise<Result>;
   stop(sessionId: string): Promise<Json>;
+  /** Id of the new session; throws when there are errors. */
+  fork(sessionId: string, more?: Record<string, unknown>): Promise<string>;
+  /** The ChatResponse; throws when there are errors. */
+  regenerate(sessionId: string, clientMessageId?: string): Promise<Json>;
   run(document: string, variables?: Record<string, unknown>): Promise<Result>;
 }
 
@@ -34,6 +38,10 @@ export function chatClient(url: string, options: HttpOptions = {}): ChatClient {
     trySend: (sessionId, message, more = {}) => run(documents.send, { input: { sessionId, message, ...more } }),
     session: async (id) => (await data(documents.session, { id })).chatSession,
     seed: (sessionId, messages) => run(documents.seed, { input: { sessionId, messages } }),
+    fork: async (sessionId, more = {}) =>
+      (await data(documents.fork, { input: { sessionId, ...more } })).forkChatSession.id,
+    regenerate: async (sessionId, clientMessageId) =>
+      (await data(documents.regenerate, { input: { sessionId, clientMessageId } })).regenerate,
     stop: async (sessionId) => (await data(documents.stop, { sessionId })).stop,
   };
 }

@@ -78,6 +78,35 @@ export const stop = /* GraphQL */ `
   }
 `;
 
+export const fork = /* GraphQL */ `
+  mutation Fork($input: ForkChatSessionInput!) {
+    forkChatSession(input: $input) { id }
+  }
+`;
+
+export const regenerate = /* GraphQL */ `
+  ${response}
+  mutation Regenerate($input: RegenerateInput!) {
+    regenerate(input: $input) { ...Reply }
+  }
+`;
+
+/** All that forkChatSession copies. */
+export const copied = /* GraphQL */ `
+  query Copied($id: ID!) {
+    chatSession(id: $id) {
+      title model systemPrompt maxHistory maxStepsPerTurn metadata
+      messages(first: 100) {
+        nodes {
+          id sequence role content status createdAt toolCallId
+          toolCalls { id name arguments result status }
+          images { url }
+        }
+      }
+    }
+  }
+`;
+
 export const session = /* GraphQL */ `
   query Session($id: ID!) {
     chatSession(id: $id) {

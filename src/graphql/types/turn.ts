@@ -19,7 +19,7 @@ export const TurnStatus = builder.enumType('TurnStatus', {
 });
 
 export const Turn = builder.prismaNode('Turn', {
-  description: 'One send or stream: the user’s message, the steps of the agent and its reply.',
+  description: 'One send, stream or regenerate: the user’s message, the steps of the agent and its reply.',
   id: { field: 'id' },
   // `response` needs the status to tell whether there is one.
   select: { id: true, status: true },
