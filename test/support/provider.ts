@@ -13,6 +13,16 @@ export interface WireMessage {
   readonly tool_call_id?: string;
 }
 
+/** What the provider has said, as far as its script was made of chunks. */
+export interface SentAnswer {
+  text: string;
+  /** The last usage object that was no null. */
+  usage: unknown;
+  finishReason: unknown;
+  /** Whether the answer was told to its end, and not cut. */
+  isWhole: boolean;
+}
+
 /** A chat completion request that the provider received. */
 export interface RecordedRequest {
   /** From 0, in the order of arrival. */
@@ -22,6 +32,8 @@ export interface RecordedRequest {
   >;
   readonly byteLength: number;
   readonly headers: http.IncomingHttpHeaders;
+  /** What has been written of the answer so far. */
+  readonly sent: SentAnswer;
   /** Milliseconds of performance.now(). */
   readonly receivedAt: number;
   /** Number of the connection it came over. */
@@ -53,11 +65,16 @@ export interface ScriptedProvider {
   close(): Promise<void>;
 }
 
+/** The text of the last user message, which a test can find its turn by. */
+export function lastUserText({ body }: Pick<RecordedRequest, 'body'>): string {
+  const content = body.messages.findLast((message) => message.role === 'user')?.content;
+  const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : [];
+  return typeof content === 'string' ? content : parts.map((part) => part.text ?? '').join('');
+}
+
 /** "echo: <last user text>" with usage, the answer of a provider that was told nothing. */
 function echo(request: RecordedRequest): Script {
-  const content = request.body.messages.findLast((message) => message.role === 'user')?.content;
-  const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : [];
-  const said = typeof content === 'string' ? content : parts.map((part) => part.text ?? '').join('');
+  const said = lastUserText(request);
   return reply(`echo: ${said}`, { usage: { prompt: 10 + said.length, completion: 5 + said.length } });
 }
 
@@ -94,6 +111,7 @@ export async function startProvider(): Promise<ScriptedProvider> {
       body: JSON.parse(bytes.toString('utf8')) as RecordedRequest['body'],
       byteLength: bytes.length,
       headers: incoming.headers,
+      sent: { text: '', usage: undefined, finishReason: null, isWhole: false },
       receivedAt: performance.now(),
       connection: connections.get(incoming.socket) ?? -1,
       hungUp: hungUp.promise,
@@ -180,6 +198,16 @@ async function play(steps: readonly Step[], playing: Playing, request: RecordedR
       case 'chunk': {
         if (!response.headersSent) response.writeHead(200, streamHeaders);
         await write(playing, step.do === 'write' ? step.bytes : encode(step.chunk, request), step.bytewise);
+        if (step.do === 'chunk') record(step.chunk, request.sent);
+        break;
+      }
+      case 'wait': {
+        let timer: NodeJS.Timeout | undefined;
+        const timeUp = new Promise((resolve) => {
+          timer = setTimeout(resolve, step.ms);
+        });
+        await Promise.race([timeUp, closed]);
+        clearTimeout(timer);
         break;
       }
       case 'pause':
@@ -207,6 +235,14 @@ async function play(steps: readonly Step[], playing: Playing, request: RecordedR
   if (response.destroyed) return;
   if (!response.headersSent) response.writeHead(200, streamHeaders);
   response.end('data: [DONE]\n\n');
+  request.sent.isWhole = true;
+}
+
+function record(chunk: Readonly<Record<string, unknown>>, sent: SentAnswer): void {
+  const [choice] = (chunk.choices ?? []) as { delta?: { content?: unknown }; finish_reason?: unknown }[];
+  if (typeof choice?.delta?.content === 'string') sent.text += choice.delta.content;
+  sent.finishReason = choice?.finish_reason ?? sent.finishReason;
+  sent.usage = chunk.usage ?? sent.usage;
 }
 
 function encode(fields: Readonly<Record<string, unknown>>, request: RecordedRequest): Buffer {

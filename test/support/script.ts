@@ -10,6 +10,8 @@ export type Step =
   | { readonly do: 'chunk'; readonly chunk: Readonly<Record<string, unknown>>; readonly bytewise: boolean }
   /** Waits until the gate opens, or until the client has gone. */
   | { readonly do: 'pause'; readonly until: Promise<unknown>; readonly reached?: () => void }
+  /** Lets time pass, less if the client goes. */
+  | { readonly do: 'wait'; readonly ms: number }
   /** Ends the response properly, without the closing [DONE]. */
   | { readonly do: 'cutFin' }
   /** Closes the connection in the middle of the body. */
@@ -53,6 +55,13 @@ export const pause = (until: Gate | Promise<unknown>): Step =>
 
 /** Says nothing any more until the client goes. As the first step: not even the headers. */
 export const silence = (): Step => ({ do: 'pause', until: new Promise(() => {}) });
+
+/** For a load that takes its time; a test that waits for something uses a gate. */
+export const wait = (ms: number): Step => ({ do: 'wait', ms });
+
+/** The same steps with a wait before each chunk. */
+export const paced = (everyMs: number, ...script: Script): Script =>
+  flatten(script).flatMap((step) => (step.do === 'chunk' ? [wait(everyMs), step] : [step]));
 
 export const headers = (overrides: Readonly<Record<string, string>> = {}, status = 200): Step => ({
   do: 'headers',
@@ -119,6 +128,16 @@ export function toolCall({ id, name, arguments: args, index = 0, chunks = 1 }: S
   ];
 }
 
+/**
+ * Calls in parallel, as providers stream them: each begins with its id and name, then their arguments come in turns, a
+ * piece of each.
+ */
+export function toolCalls(...calls: readonly Omit<ScriptedToolCall, 'index'>[]): Script {
+  const streams = calls.map((call, index) => flatten(toolCall({ ...call, index })));
+  const longest = Math.max(0, ...streams.map((steps) => steps.length));
+  return Array.from({ length: longest }, (_, at) => streams.flatMap((steps) => steps[at] ?? []));
+}
+
 export const finish = (reason: unknown = 'stop'): Step => delta({}, reason);
 
 export interface ScriptedUsage {
@@ -152,6 +171,21 @@ export const reply = (
   delta({ role: 'assistant', content: '' }),
   text(content, { chunks }),
   finish('stop'),
+  ...(figures ? [usage(figures)] : []),
+];
+
+/** A whole answer that calls tools, with a text before them if one is given. */
+export const callTools = (
+  calls: readonly Omit<ScriptedToolCall, 'index'>[],
+  {
+    content = '',
+    usage: figures = { prompt: 10, completion: 5 },
+  }: { content?: string; usage?: ScriptedUsage | null } = {},
+): Script => [
+  delta({ role: 'assistant', content: content === '' ? null : '' }),
+  text(content),
+  toolCalls(...calls),
+  finish('tool_calls'),
   ...(figures ? [usage(figures)] : []),
 ];
 

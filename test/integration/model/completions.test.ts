@@ -22,6 +22,7 @@ import {
   toolCall,
   usage,
 } from '../../support/script.js';
+import { usageShapes } from '../../support/usage-shapes.js';
 
 let provider: ScriptedProvider;
 let model: ModelPort;
@@ -175,39 +176,19 @@ describe('characters', () => {
 });
 
 describe('usage', () => {
-  const good = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
-  const booked = { inputTokens: 9, cachedInputTokens: 0, outputTokens: 4, reasoningTokens: 0 };
-  const report = (figures: unknown) => chunk({ choices: [], usage: figures });
-  const body = [text('a'), finish()] as const;
-
-  test.each<[string, Script, object | null]>([
-    ['last, with empty choices', [...body, report(good)], booked],
-    ['first, with empty choices', [report(good), ...body], booked],
-    [
-      'in the chunk of the finish reason',
-      [text('a'), chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: good })],
-      booked,
-    ],
-    ['cumulative: the last one counts', [report({ ...good, completion_tokens: 1 }), ...body, report(good)], booked],
-    ['repeated', [...body, report(good), report(good)], booked],
-    ['followed by null', [...body, report(good), report(null)], booked],
-    ['followed by nonsense', [...body, report(good), report({ prompt_tokens: -1, completion_tokens: 2 })], booked],
-    ['absent', [...body], null],
-    ['null', [...body, report(null)], null],
-    ['negative', [...body, report({ ...good, completion_tokens: -4 })], null],
-    ['a fraction', [...body, report({ ...good, completion_tokens: 1.5 })], null],
-    ['beyond 2^53', [...body, report({ ...good, prompt_tokens: 1e300 })], null],
-    ['nothing at all', [...body, report({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })], null],
-    ['text', [...body, report('9 and 4')], null],
-  ])('%s', async (_name, script, expected) => {
-    const outcome = await play(...script);
+  test.each(usageShapes)('$name', async ({ around, booked }) => {
+    const outcome = await play(...around([text('a')]));
     expect(outcome).toMatchObject({ error: null, text: 'a', finish: 'stop' });
-    expect(outcome.usage).toEqual(expected);
-    expect(outcome.events.filter(({ type }) => type === 'usage')).toHaveLength(expected ? 1 : 0);
+    expect(outcome.usage).toEqual(booked);
+    expect(outcome.events.filter(({ type }) => type === 'usage')).toHaveLength(booked ? 1 : 0);
   });
 
   test('counts cached and reasoning tokens as parts', async () => {
-    const outcome = await play(...body, usage({ prompt: 2006, cached: 1920, completion: 266, reasoning: 261 }));
+    const outcome = await play(
+      text('a'),
+      finish(),
+      usage({ prompt: 2006, cached: 1920, completion: 266, reasoning: 261 }),
+    );
     expect(outcome.usage).toEqual({
       inputTokens: 2006,
       cachedInputTokens: 1920,

@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { lastUserText, type ScriptedProvider, startProvider } from '../../support/provider.js';
 import {
   bytewise,
+  callTools,
   cutConnection,
   cutFin,
   event,
   finish,
   gate,
   httpError,
+  paced,
   pause,
+  reply,
   reset,
   silence,
   text,
@@ -20,6 +23,31 @@ const ask = (provider: ScriptedProvider, content: string, signal?: AbortSignal) 
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], stream: true }),
     ...(signal ? { signal } : {}),
   });
+
+interface WireChunk {
+  readonly choices: readonly {
+    readonly finish_reason: string | null;
+    readonly delta: {
+      readonly content?: string | null;
+      readonly tool_calls?: readonly {
+        readonly index: number;
+        readonly id?: string;
+        readonly function: { readonly name?: string; readonly arguments?: string };
+      }[];
+    };
+  }[];
+}
+
+const chunksOf = (body: string): WireChunk[] =>
+  body
+    .split('\n\n')
+    .filter((block) => block.startsWith('data: {'))
+    .map((block) => JSON.parse(block.slice('data: '.length)) as WireChunk);
+
+const contentOf = (body: string) =>
+  chunksOf(body)
+    .map(({ choices: [choice] }) => choice?.delta.content ?? '')
+    .join('');
 
 describe('the scripted provider', () => {
   let provider: ScriptedProvider;
@@ -83,5 +111,58 @@ describe('the scripted provider', () => {
   test('reports a prompt that a strict provider would refuse', async () => {
     await (await ask(provider, ' ')).text();
     expect(provider.violations).toEqual(['request 0: message 0 (user): is blank']);
+  });
+
+  test('answers many requests at once, each by what it asks', async () => {
+    provider.onRequest((request) => reply(`you said ${lastUserText(request)}`, { chunks: 5 }));
+    const names = Array.from({ length: 30 }, (_, at) => `number ${at}`);
+    const bodies = await Promise.all(names.map(async (name) => (await ask(provider, name)).text()));
+    for (const [at, body] of bodies.entries()) expect(contentOf(body)).toBe(`you said number ${at}`);
+  });
+
+  test('takes its time between chunks, and not once its client has gone', async () => {
+    const started = performance.now();
+    provider.enqueue(paced(20, reply('abcde', { chunks: 5 })));
+    await (await ask(provider, 'x')).text();
+    // Role, five pieces, finish reason, usage.
+    expect(performance.now() - started).toBeGreaterThanOrEqual(8 * 20 - 8);
+    const abort = new AbortController();
+    provider.enqueue([text('a'), paced(3_600_000, text('b'))]);
+    await ask(provider, 'y', abort.signal);
+    abort.abort();
+    await (await provider.request(1)).ended;
+  });
+
+  test('streams several tool calls at once, in pieces, each under its index', async () => {
+    provider.enqueue(
+      callTools(
+        [
+          { id: 'call-1', name: 'weather', arguments: { city: 'Paris' }, chunks: 3 },
+          { id: 'call-2', name: 'time', arguments: '{}', chunks: 1 },
+        ],
+        { content: 'One moment.' },
+      ),
+    );
+    const deltas = chunksOf(await (await ask(provider, 'x')).text()).flatMap(({ choices }) => choices);
+    const calls = deltas.flatMap(({ delta }) => delta.tool_calls ?? []);
+    expect(calls.map(({ index, id, function: { name, arguments: json } }) => [index, id, name, json])).toEqual([
+      [0, 'call-1', 'weather', ''],
+      [1, 'call-2', 'time', ''],
+      [0, undefined, undefined, '{"city'],
+      [1, undefined, undefined, '{}'],
+      [0, undefined, undefined, '":"Par'],
+      [0, undefined, undefined, 'is"}'],
+    ]);
+    expect(deltas.at(-1)?.finish_reason).toBe('tool_calls');
+  });
+
+  test('keeps what it has told, and whether that was all', async () => {
+    provider.enqueue(reply('all of it', { chunks: 3, usage: { prompt: 7, completion: 3 } }), [text('a part'), cutFin]);
+    await (await ask(provider, 'x')).text();
+    await (await ask(provider, 'y')).text();
+    expect(provider.requests.map(({ sent }) => sent)).toEqual([
+      { text: 'all of it', usage: expect.objectContaining({ prompt_tokens: 7 }), finishReason: 'stop', isWhole: true },
+      { text: 'a part', usage: undefined, finishReason: null, isWhole: false },
+    ]);
   });
 });
