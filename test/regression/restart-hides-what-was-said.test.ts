@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf } from '../clients/results.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { type ChatClient, chatClient, openEvents, openTurn } from '../support/client.js';
+import { type ChatClient, chatClient, openEvents, openTurn, textOf } from '../support/client.js';
 import { turnEvents } from '../support/documents.js';
 import { pixel } from '../support/pixel.js';
 import * as script from '../support/script.js';
@@ -147,23 +147,26 @@ describe('a server that was restarted between two turns', () => {
     expect(codesOf(await client.trySend(poor, 'one more?'))).toEqual(['BUDGET_EXCEEDED']);
   });
 
-  it('ends the turn that ran, and the next send knows what had been said', async () => {
+  it('goes on with the turn that ran, and the next send knows what was said', async () => {
     const id = await client.createSession();
-    app.provider.enqueue([script.text('I was about to'), script.silence()]);
+    app.provider.enqueue([script.text('I was about to'), script.silence()], script.reply('and now I do'));
     const turn = openTurn(url, 'ws', id, 'tell me');
-    await turn.until(({ __typename }) => __typename === 'TextDelta');
+    const { turnId } = await turn.until(({ __typename }) => __typename === 'TextDelta');
     turn.leave();
     await restart();
+    const events = await openEvents(url, 'sse', turnEvents, { turnId }).rest();
+    expect(textOf(events)).toBe('and now I do');
     const session = await client.session(id);
     expect(session.activeTurn).toBeNull();
-    expect(session.turns.nodes[0]).toMatchObject({ status: 'FAILED', error: { code: 'INTERRUPTED', retryable: true } });
-    expect(session.history[1]).toMatchObject({ content: 'I was about to', status: 'PARTIAL' });
+    expect(session.turns.nodes[0]).toMatchObject({ status: 'COMPLETED', error: null });
+    expect(session.history[1]).toMatchObject({ content: 'and now I do', status: 'COMPLETE' });
+    expect(session.modelCalls.nodes).toHaveLength(2);
     await client.send(id, 'go on');
     expect(
       app.provider.requests
         .at(-1)
         ?.body.messages.map(({ content }) => content)
         .slice(1),
-    ).toEqual(['tell me', 'I was about to', 'go on']);
+    ).toEqual(['tell me', 'and now I do', 'go on']);
   });
 });
