@@ -74,9 +74,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return false;
 }
 
-/** Whether a row was refused because another one that it needs, or that needs it, is gone or there. Knows `pg` only. */
+/**
+ * Whether a row was refused because another one that it points at is gone, or because others still point at it. Knows
+ * the errors of `pg` only. For the latter under RESTRICT, Postgres has had a code of its own since 18.
+ */
 export function isForeignKeyViolation(error: unknown): boolean {
-  for (const part of withCauses(error)) if (part.code === '23503') return true;
+  for (const { code } of withCauses(error)) if (code === '23503' || code === '23001') return true;
   return false;
 }
 
