@@ -45,6 +45,7 @@ export interface Config {
     readonly corsOrigins: readonly string[];
     readonly graphiql: boolean;
     readonly shutdownGraceMs: number;
+    readonly stalledReaderMs: number;
   };
   readonly database: { readonly url: string | null; readonly dataDir: string; readonly poolSize: number };
   readonly model: {
@@ -97,6 +98,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       corsOrigins: values.CORS_ORIGINS,
       graphiql: values.GRAPHIQL === 'on',
       shutdownGraceMs: values.SHUTDOWN_GRACE_MS,
+      stalledReaderMs: values.STALLED_READER_MS,
     },
     database: { url: values.DATABASE_URL ?? null, dataDir: values.DATA_DIR, poolSize: values.DATABASE_POOL_SIZE },
     model: {

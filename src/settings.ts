@@ -123,6 +123,9 @@ export const settings = {
     'How long the process that runs a turn may be silent before the turn counts as abandoned.',
   ),
   SHUTDOWN_GRACE_MS: milliseconds(10_000, 0, 3_600_000).describe('How long running turns may finish after SIGTERM.'),
+  STALLED_READER_MS: milliseconds(60_000, 1_000).describe(
+    'How long a client may take nothing of what is sent to it before its connection is closed. It may come back and resume.',
+  ),
   MAX_REQUEST_BYTES: wholeNumber(16_777_216, 65_536, 268_435_456).describe('Largest HTTP body and WebSocket message.'),
   MAX_MESSAGE_BYTES: wholeNumber(1_048_576, 1_024, 67_108_864).describe(
     'Largest text of one message, in bytes of UTF-8.',

@@ -1,5 +1,7 @@
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { ExecutionResult } from 'graphql';
+import { watchJam } from './jam.js';
+import type { TransportTiming } from './options.js';
 
 /** A comment: keeps proxies from closing a silent connection, and is no event for any client. */
 const comment = ':\n\n';
@@ -16,6 +18,8 @@ export const eventStreamHeaders = Object.freeze({
 export interface EventStream extends Readable {
   /** Ends the stream without its `complete`, by which clients know that they should subscribe again. */
   cut(): void;
+  /** Calls `onStalled` when nothing of the stream gets away over its connection for `stalledReader`. */
+  watch(connection: Duplex, onStalled: () => void): void;
 }
 
 /**
@@ -25,10 +29,11 @@ export interface EventStream extends Readable {
  */
 export function createEventStream(
   source: AsyncIterator<ExecutionResult>,
-  { keepAliveMs }: { readonly keepAliveMs: number },
+  { keepAlive, stalledReader }: Pick<TransportTiming, 'keepAlive' | 'stalledReader'>,
 ): EventStream {
   let pulling = false;
   let cut = false;
+  let checkReader = () => {};
   const endSource = async () => {
     try {
       await source.return?.();
@@ -64,11 +69,12 @@ export function createEventStream(
     },
   });
   const ping = setInterval(() => {
+    checkReader();
     // Where something waits to be read a comment would only be more of it.
     if (stream.readableLength === 0) {
       stream.push(comment);
     }
-  }, keepAliveMs);
+  }, keepAlive);
   // Some clients wait for a first byte before they call a stream open.
   stream.push(comment);
   return Object.assign(stream, {
@@ -77,6 +83,14 @@ export function createEventStream(
       clearInterval(ping);
       stream.push(null);
       void endSource();
+    },
+    watch(connection: Duplex, onStalled: () => void) {
+      const jam = watchJam({ connection, now: () => performance.now() });
+      checkReader = () => {
+        if (jam().lastsMs > stalledReader) {
+          onStalled();
+        }
+      };
     },
   });
 }

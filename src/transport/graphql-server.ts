@@ -13,7 +13,7 @@ import { useOperationDescription } from './describe-operation.js';
 import { useDocumentLimits } from './document-limits.js';
 import { createEventStream, type EventStream, eventStreamHeaders, eventStreamOf } from './event-stream.js';
 import { statusOf } from './mask-error.js';
-import type { OperationScope, TransportOptions } from './options.js';
+import type { OperationScope, TransportOptions, TransportTiming } from './options.js';
 import { endpoint } from './paths.js';
 import { useRequestChecks } from './request-checks.js';
 import type { Seats } from './seats.js';
@@ -66,12 +66,12 @@ function useSubscriptionChecks(streams: Seats): Plugin<HttpContext, HttpContext>
 }
 
 /** Masks what leaves over HTTP, and turns results into the form that the client asked for. */
-function useClientResults(results: ClientResults, keepAliveMs: number): Plugin<HttpContext, HttpContext> {
+function useClientResults(results: ClientResults, timing: TransportTiming): Plugin<HttpContext, HttpContext> {
   return {
     onResultProcess({ request, result, setResult, setResultProcessor, serverContext }) {
       const { scope } = serverContext;
       if (isAsyncIterable(result)) {
-        serverContext.reply.eventStream = createEventStream(results.stream(result, scope), { keepAliveMs });
+        serverContext.reply.eventStream = createEventStream(results.stream(result, scope), timing);
         setResultProcessor((_result, fetchAPI) => new fetchAPI.Response(null), 'text/event-stream');
         return;
       }
@@ -117,7 +117,7 @@ function withHttp(error: GraphQLError, http: object | null): GraphQLError {
  */
 export function createGraphQLServer(
   { schema, createContext }: TransportOptions,
-  { results, streams, keepAliveMs }: { results: ClientResults; streams: Seats; keepAliveMs: number },
+  { results, streams, timing }: { results: ClientResults; streams: Seats; timing: TransportTiming },
 ): GraphQLServer {
   return createYoga<HttpContext, object>({
     schema,
@@ -147,7 +147,7 @@ export function createGraphQLServer(
       useDocumentLimits(),
       useOperationDescription(),
       useSubscriptionChecks(streams),
-      useClientResults(results, keepAliveMs),
+      useClientResults(results, timing),
     ],
   });
 }

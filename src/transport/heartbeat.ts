@@ -1,45 +1,49 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-
-export interface HeartbeatTiming {
-  readonly keepAlive: number;
-  readonly peerSilence: number;
-}
-
-/** Bytes that this process has handed on. */
-const handedOn = (connection: Duplex & { readonly bytesWritten?: number }): number =>
-  (connection.bytesWritten ?? 0) - connection.writableLength;
+import { watchJam } from './jam.js';
+import type { TransportTiming } from './options.js';
+import { tryAgainLater } from './try-again-later.js';
 
 /**
- * Pings a socket and drops it when there has been no sign of life for too long. A sign is any frame that arrives. So is
- * a jam that moves on: while the system takes no more from us, room comes only from what the client has taken from it,
- * and the pong of a slow reader waits behind all of that.
+ * Pings a socket, and closes it when its client takes nothing of what is sent to it for `stalledReader`, or when there
+ * is no sign of life for `peerSilence`. A sign is any frame that arrives. So is a jam that moves on: the pong of a slow
+ * reader waits behind all that it has not read, so while there is a jam only the jam is judged.
  *
  * @param connection what the WebSocket runs on
+ * @param onGivenUp called when the socket is closed over it, with the reason
  */
 export function keepHeartbeat(
   socket: WebSocket,
   connection: Duplex,
-  { keepAlive, peerSilence }: HeartbeatTiming,
+  { keepAlive, peerSilence, stalledReader }: Pick<TransportTiming, 'keepAlive' | 'peerSilence' | 'stalledReader'>,
+  onGivenUp: (reason: string) => void,
 ): void {
-  let aliveAt = performance.now();
-  let jammedAt: number | null = null;
+  const now = () => performance.now();
+  const jam = watchJam({ connection, now });
+  let aliveAt = now();
   const alive = () => {
-    aliveAt = performance.now();
+    aliveAt = now();
+  };
+  const giveUp = (reason: string) => {
+    // The client may only sleep: this is what it finds when it wakes up, if it does so before the socket is dropped.
+    socket.close(tryAgainLater, reason);
+    onGivenUp(reason);
   };
   const beat = setInterval(() => {
     if (socket.readyState !== socket.OPEN) {
       return;
     }
-    if (jammedAt !== null && handedOn(connection) > jammedAt) {
+    const { lastsMs, moved } = jam();
+    if (moved || lastsMs > 0) {
       alive();
     }
-    if (performance.now() - aliveAt > peerSilence) {
-      socket.terminate();
-      return;
+    if (lastsMs > stalledReader) {
+      giveUp('Stopped reading');
+    } else if (now() - aliveAt > peerSilence) {
+      giveUp('No sign of life');
+    } else {
+      socket.ping();
     }
-    jammedAt = connection.writableLength > 0 ? handedOn(connection) : null;
-    socket.ping();
   }, keepAlive);
   beat.unref();
   socket.on('message', alive);

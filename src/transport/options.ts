@@ -57,6 +57,10 @@ export interface TransportTiming {
    * reading for half a minute, since from here it looks the same as one whose network is gone.
    */
   readonly peerSilence: number;
+  /** How long a client may take nothing of what waits for it before its connection is closed. */
+  readonly stalledReader: number;
+  /** How long the client of a WebSocket that was closed may take to notice before the socket is dropped. */
+  readonly closing: number;
   /** How long a new WebSocket may take until its connection_init. */
   readonly connectionInit: number;
   readonly requestHeaders: number;
@@ -66,9 +70,11 @@ export interface TransportTiming {
   readonly readiness: number;
 }
 
-export const defaultTiming: TransportTiming = {
+/** `stalledReader` is a setting. */
+export const defaultTiming: Omit<TransportTiming, 'stalledReader'> = {
   keepAlive: 12_000,
   peerSilence: 45_000,
+  closing: 10_000,
   connectionInit: 3_000,
   requestHeaders: 10_000,
   request: 120_000,

@@ -16,7 +16,7 @@ import { isHostAllowed, isOriginAllowed, type OriginRules } from './origin.js';
 import { endpoint, pathOf } from './paths.js';
 import { readBody } from './read-body.js';
 import { refuse, stopping } from './refuse.js';
-import { formProblemOf, sendResponse } from './send-response.js';
+import { boundReading, formProblemOf, sendResponse } from './send-response.js';
 
 export interface RequestHandlerParts {
   readonly graphql: GraphQLServer;
@@ -24,6 +24,7 @@ export interface RequestHandlerParts {
   readonly beginRecord: (start: { requestId: string; transport: TransportName }) => OperationRecord;
   /** The streams that are open, to be cut when the server stops. */
   readonly eventStreams: Set<EventStream>;
+  readonly stalledReaderMs: number;
   readonly isReady: () => Promise<boolean>;
   readonly isDraining: () => boolean;
   readonly now: () => number;
@@ -58,7 +59,7 @@ const toFetchRequest = (graphql: GraphQLServer, request: IncomingMessage, body: 
 /** Everything that is answered over plain HTTP. */
 export function createRequestHandler(options: TransportOptions, parts: RequestHandlerParts) {
   const { authenticate, authRequired, config, log, newId } = options;
-  const { graphql, originRules, beginRecord, eventStreams, isReady, isDraining, now } = parts;
+  const { graphql, originRules, beginRecord, eventStreams, stalledReaderMs, isReady, isDraining, now } = parts;
   const answerGraphiQL = createGraphiQL({ authRequired });
 
   async function answerOperation(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
@@ -117,7 +118,7 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
         );
       }
     }
-    await sendResponse(request, response, answer, eventStream);
+    await sendResponse(request, response, { answer, stream: eventStream, stalledReaderMs });
   }
 
   async function route(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
@@ -166,6 +167,7 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
       log.error({ requestId, err: error }, 'a request could not be answered');
       fail(request, response, log);
     }
+    boundReading(request, response, stalledReaderMs);
   };
 }
 

@@ -3,12 +3,22 @@ import { badInput, type ChatError } from '../errors.js';
 import { type EventStream, eventStreamHeaders } from './event-stream.js';
 import { dropUnreadBody } from './refuse.js';
 
+/** An answer that is complete may take so long without any of it being read, then Node drops the connection. */
+export function boundReading({ socket }: IncomingMessage, response: ServerResponse, stalledReaderMs: number): void {
+  if (response.writableEnded && !response.writableFinished) {
+    socket.setTimeout(stalledReaderMs);
+  }
+}
+
 /** Writes what yoga answered; a stream goes out as the client reads it and ends its source when the client leaves. */
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Response,
-  stream: EventStream | null,
+  {
+    answer,
+    stream,
+    stalledReaderMs,
+  }: { readonly answer: Response; readonly stream: EventStream | null; readonly stalledReaderMs: number },
 ): Promise<void> {
   if (response.destroyed || response.closed) {
     stream?.destroy();
@@ -18,7 +28,9 @@ export async function sendResponse(
     response.writeHead(200, eventStreamHeaders);
     response.once('close', () => stream.destroy());
     stream.once('error', () => response.destroy());
+    stream.watch(request.socket, () => response.destroy());
     stream.pipe(response);
+    stream.once('end', () => boundReading(request, response, stalledReaderMs));
     return;
   }
   const body = await answer.text();

@@ -41,7 +41,7 @@ async function lastWords(streaming: () => number): Promise<void> {
 export function createTransport(options: TransportOptions): Transport {
   const { authRequired, config, log, newId, now = Date.now } = options;
   const limits = { ...defaultLimits, ...options.limits };
-  const timing = { ...defaultTiming, ...options.timing };
+  const timing = { ...defaultTiming, stalledReader: config.stalledReaderMs, ...options.timing };
   const originRules = { allowed: config.corsOrigins, loopbackOnly: !authRequired };
   const beginRecord = createOperationLog({ log, now: () => performance.now() });
   const results = createClientResults({ isUnavailable: options.isUnavailable, hideSuggestions: authRequired });
@@ -51,7 +51,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   const graphql = createGraphQLServer(options, {
     results,
-    keepAliveMs: timing.keepAlive,
+    timing,
     streams: createSeats({
       inAll: limits.streams,
       perKey: authRequired ? limits.streamsPerPrincipal : limits.streams,
@@ -72,6 +72,7 @@ export function createTransport(options: TransportOptions): Transport {
       originRules,
       beginRecord,
       eventStreams,
+      stalledReaderMs: timing.stalledReader,
       isReady: createReadiness(options.readiness, timing.readiness),
       isDraining,
       now,

@@ -110,7 +110,12 @@ export function createSocketGraphQL({
     },
     onOperation({ extra }, _id, payload, _args, result) {
       const scope = extra.operations.scopeOf(payload);
-      return isStream(result) ? results.stream(result, scope) : results.result(result as ExecutionResult, scope);
+      if (!isStream(result)) {
+        return results.result(result as ExecutionResult, scope);
+      }
+      const stream = results.stream(result, scope);
+      extra.operations.streams(payload, stream);
+      return stream;
     },
     onError({ extra }, _id, payload, errors) {
       const masked = results.errors(errors, extra.operations.scopeOf(payload));

@@ -9,6 +9,8 @@ export interface SocketOperations {
   /** @throws ChatError when the socket may not run one more */
   begin(id: string, payload: SubscribePayload, identity: Identity): OperationScope;
   scopeOf(payload: SubscribePayload): OperationScope;
+  /** The results of a subscription, which are to end when it is left. */
+  streams(payload: SubscribePayload, results: Results): void;
   /** The operation is over for the server: answered, completed or refused. */
   end(payload: SubscribePayload): void;
   /** The client has left the operation with this id. */
@@ -18,10 +20,13 @@ export interface SocketOperations {
   readonly running: number;
 }
 
+type Results = AsyncGenerator<unknown, void, undefined>;
+
 interface Running {
   readonly id: string;
   readonly scope: OperationScope;
   readonly controller: AbortController;
+  results: Results | null;
 }
 
 export function createSocketOperations({
@@ -47,6 +52,12 @@ export function createSocketOperations({
     }
     operation.scope.record.end(left);
     operation.controller.abort(operationOver);
+    if (left) {
+      // The protocol does the same, but not before a socket that is being closed is gone for good.
+      operation.results?.return().catch(() => {
+        // Nobody listens to the source any more.
+      });
+    }
     if (running.size === 0) {
       onIdle();
     }
@@ -66,7 +77,7 @@ export function createSocketOperations({
       };
       scopes.set(payload, scope);
       const full = running.size >= limit;
-      running.set(payload, { id, scope, controller });
+      running.set(payload, { id, scope, controller, results: null });
       byId.set(id, payload);
       if (full) {
         throw new ChatError('RATE_LIMITED', `${limit} operations run on this connection: end some first.`);
@@ -79,6 +90,12 @@ export function createSocketOperations({
         throw new Error('an operation was not begun');
       }
       return scope;
+    },
+    streams(payload, results) {
+      const operation = running.get(payload);
+      if (operation) {
+        operation.results = results;
+      }
     },
     end(payload) {
       const operation = running.get(payload);

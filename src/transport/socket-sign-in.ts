@@ -7,9 +7,7 @@ import type { Logger } from '../observability/log.js';
 import { atTime } from './at-time.js';
 import { keyOf } from './graphql-server.js';
 import type { Seats } from './seats.js';
-
-/** Known to every client as a reason to reconnect after a while, unlike the codes of the protocol for refusals. */
-const tryAgainLater = 1013;
+import { tryAgainLater } from './try-again-later.js';
 
 /** `authorization`, in any spelling, among the connectionParams; else the header of the upgrade. */
 function authorizationOf(

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols, type Server } from 'graphql-ws';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from '../auth/authenticate.js';
 import { ChatError } from '../errors.js';
 import type { Logger } from '../observability/log.js';
@@ -10,6 +10,7 @@ import { keepHeartbeat } from './heartbeat.js';
 import type { TransportLimits, TransportTiming } from './options.js';
 import { isHostAllowed, isOriginAllowed, type OriginRules } from './origin.js';
 import { endpoint, pathOf } from './paths.js';
+import { readWhileItReads } from './read-while-it-reads.js';
 import { refuseUpgrade, stopping } from './refuse.js';
 import { createSeats } from './seats.js';
 import { serveSocket } from './socket.js';
@@ -47,13 +48,16 @@ export interface SocketServerParts {
 
 export function createSocketServer(parts: SocketServerParts): SocketServer {
   const { protocol, limits, timing, originRules, isDraining, log, newId } = parts;
-  const server = new WebSocketServer({
+  // The types of ws do not have closeTimeout yet.
+  const serverOptions: ServerOptions & { readonly closeTimeout: number } = {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: parts.maxPayload,
+    closeTimeout: timing.closing,
     handleProtocols,
-  });
+  };
+  const server = new WebSocketServer(serverOptions);
   const open = new Map<WebSocket, SocketState>();
   const seats = createSeats({ inAll: limits.sockets, perKey: limits.sockets });
   const seatsOfPrincipals = createSeats({
@@ -96,7 +100,11 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
     };
     open.set(socket, state);
     socket.once('close', () => open.delete(socket));
-    keepHeartbeat(socket, connection, timing);
+    keepHeartbeat(socket, connection, timing, (reason) => {
+      log.info({ transport: 'ws', reason }, 'a socket was closed');
+      operations.leaveAll();
+    });
+    readWhileItReads(socket, connection);
     serveSocket(socket, state, { protocol, log });
   }
 

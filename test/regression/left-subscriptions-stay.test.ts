@@ -16,14 +16,16 @@ import { type SecondApp, startSecondApp } from '../support/second-app.js';
 // subscription is made of inside the server must be garbage once it was left.
 const places = 100;
 const patience = { interval: 5, timeout: 20_000 };
+/** The turn is silent for longer than a provider may usually be. */
+const env = { MODEL_IDLE_TIMEOUT_MS: '600000' };
 let app: TestApp;
 let second: SecondApp;
 let client: ChatClient;
 let turnId: string;
 let silence: script.Gate;
 beforeAll(async () => {
-  app = await startTestApp({}, { limits: { streams: places } });
-  second = await startSecondApp(app, {}, { limits: { streams: places } });
+  app = await startTestApp(env, { limits: { streams: places } });
+  second = await startSecondApp(app, env, { limits: { streams: places } });
   client = chatClient(app.url);
   const sessionId = await client.createSession();
   silence = script.gate();

@@ -154,7 +154,7 @@ describe('a WebSocket', () => {
     dead.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
     await gate.reached;
     const [code] = await once(dead, 'close');
-    expect(code).toBe(1006);
+    expect(code).toBe(1013);
     const { activeTurn } = await client.session(sessionId);
     expect(activeTurn.status).toBe('RUNNING');
     gate.open();

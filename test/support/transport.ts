@@ -45,6 +45,7 @@ export async function startTransport(options: TestTransportOptions = {}): Promis
       corsOrigins: [],
       graphiql: true,
       shutdownGraceMs: 1_000,
+      stalledReaderMs: 60_000,
       ...options.config,
     },
     schema,

@@ -25,6 +25,7 @@ describe('without settings', () => {
         corsOrigins: [],
         graphiql: true,
         shutdownGraceMs: 10_000,
+        stalledReaderMs: 60_000,
       },
       database: { url: null, dataDir: './.data', poolSize: 10 },
       model: {
