@@ -46,6 +46,5 @@ export const absent: Readonly<Record<string, readonly string[]>> = {
     'DiagnosisReported',
     'StreamEvent = DiagnosisReported',
   ],
-  'queueing and interrupting': ['WhenBusy', 'SendInput.whenBusy', 'StreamInput.whenBusy'],
   'budgets of owners': ['Viewer.budget'],
 };

@@ -62,6 +62,7 @@ export interface Config {
     readonly budgetMaxTokens: number;
     readonly leaseMs: number;
     readonly maxMessageBytes: number;
+    readonly maxQueuedTurns: number;
   };
   /** Null: no authentication, one local user. */
   readonly auth: {
@@ -114,6 +115,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       budgetMaxTokens: values.BUDGET_MAX_TOKENS,
       leaseMs: values.TURN_LEASE_MS,
       maxMessageBytes: values.MAX_MESSAGE_BYTES,
+      maxQueuedTurns: values.MAX_QUEUED_TURNS,
     },
     auth: hasAuth
       ? {

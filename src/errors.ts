@@ -59,7 +59,7 @@ export const errorTable = {
     retryable: true,
     message: 'A turn is already running in this session: wait for its end or stop it.',
     description:
-      'The session has an active turn and the call may not run beside it. extensions.turnId names that turn.',
+      'The session has an active turn and the call may not run beside it; extensions.turnId names that turn. Or its queue is full; then extensions have queuedTurns and limit.',
   },
   INPUT_PENDING: {
     category: 'user',

@@ -2,6 +2,8 @@
 export const failpointNames = [
   /** Message and turn are committed, nothing of the turn has run. */
   'after-accept',
+  /** A turn has left the queue, nothing of it has run. */
+  'after-promote',
   /** The ledger's row of a call is written, the request is not made. */
   'after-open-call',
   /** The provider has begun to answer, nothing of its answer is stored. */

@@ -130,6 +130,9 @@ export const settings = {
   MAX_MESSAGE_BYTES: wholeNumber(1_048_576, 1_024, 67_108_864).describe(
     'Largest text of one message, in bytes of UTF-8.',
   ),
+  MAX_QUEUED_TURNS: wholeNumber(10, 0, 1_000).describe(
+    'Most turns that may wait in the queue of one session; 0 lets none wait.',
+  ),
   CORS_ORIGINS: origins.describe(
     'Browser origins that may call this server, separated by commas; also for the WebSocket upgrade. Its own origin is always allowed.',
   ),

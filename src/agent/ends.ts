@@ -13,6 +13,11 @@ export class OwnershipLost extends Error {
   override readonly name = 'OwnershipLost';
 }
 
+/** The reason when the budget was used up while the turn waited in the queue. */
+export class BudgetExhausted extends Error {
+  override readonly name = 'BudgetExhausted';
+}
+
 /** The reason when the turn has lost too many owners to be given to one more. */
 export class AttemptsExhausted extends Error {
   override readonly name = 'AttemptsExhausted';

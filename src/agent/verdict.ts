@@ -1,7 +1,7 @@
 import type { TurnEnd } from '../db/queries/settle-turn.js';
 import { type ErrorCode, errorTable } from '../errors.js';
 import type { CallResult } from './call-model.js';
-import { StopRequested } from './ends.js';
+import { BudgetExhausted, StopRequested } from './ends.js';
 
 /** How a turn ends, without what was written and what it cost. */
 export interface Verdict {
@@ -27,9 +27,11 @@ const ended = (
   replyStatus: Verdict['replyStatus'],
 ): Verdict => ({ status, finishReason, errorCode: null, errorRetryable: null, replyStatus });
 
-/** What cuts a turn from outside: its user's stop, or the end of this process. */
-export const cut = (reason: unknown): Verdict =>
-  reason instanceof StopRequested ? ended('STOPPED', 'STOPPED', 'PARTIAL') : failed('INTERRUPTED');
+/** What cuts a turn from outside: its user's stop, the budget before it began, or the end of this process. */
+export function cut(reason: unknown): Verdict {
+  if (reason instanceof StopRequested) return ended('STOPPED', 'STOPPED', 'PARTIAL');
+  return failed(reason instanceof BudgetExhausted ? 'BUDGET_EXCEEDED' : 'INTERRUPTED');
+}
 
 /** Judges what a model call gave. A reply counts only with its finish reason, and only when it says something. */
 export function judge(result: CallResult, saysSomething: boolean, signal: AbortSignal): Verdict {

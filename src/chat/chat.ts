@@ -15,10 +15,12 @@ import type { TurnDependencies } from './turns/dependencies.js';
 import { followSession } from './turns/follow-session.js';
 import { followLive, followTurn } from './turns/follow-turn.js';
 import { LiveTurns, type TurnOutcome } from './turns/live-turns.js';
+import { Queues } from './turns/queues.js';
 import { recoverTurns } from './turns/recover-turns.js';
 import { regenerateTurn } from './turns/regenerate-turn.js';
 import { SessionWatch } from './turns/session-watch.js';
 import { type StartedTurn, startTurn } from './turns/start-turn.js';
+import { stopQueued } from './turns/stop-queued.js';
 import { stopTurn } from './turns/stop-turn.js';
 import { TurnMirrors } from './turns/turn-mirrors.js';
 
@@ -57,12 +59,13 @@ export function createChat(dependencies: ChatDependencies): Chat {
     live,
     mirrors,
     isClosing: () => closing,
-    startQueued: () => {},
+    startQueued: (sessionId) => queues.start(sessionId),
   };
+  const queues = new Queues(deps);
   let endBackground: (() => Promise<void>) | null = null;
 
   const awaitReply = async (principal: Principal, started: StartedTurn) => {
-    const turnId = 'turn' in started ? started.turn.turnId : started.priorTurnId;
+    const turnId = 'turn' in started ? started.turn.turnId : started.turnId;
     let outcome: TurnOutcome = 'turn' in started ? await started.turn.settled : { kind: 'moved' };
     if (outcome.kind === 'moved') outcome = await awaitElsewhere(deps, principal, turnId);
     throwIfFailed(turnId, outcome);
@@ -74,6 +77,8 @@ export function createChat(dependencies: ChatDependencies): Chat {
     updateSession: (principal, change) => updateSession(deps, principal, change),
     async closeSession(principal, sessionId) {
       if (!(await closeSession(deps.database.pool, { sessionId, ...principal }))) throw new ChatError('NOT_FOUND');
+      // The turn that runs may finish. Should this process die here, what waits ends when its turn comes.
+      await stopQueued(deps, principal, sessionId, null);
     },
     deleteSession: (principal, sessionId) => deleteSession({ ...deps, stop: service.stop }, principal, sessionId),
     forkSession: (principal, input) => forkSession(deps, principal, input),
@@ -83,12 +88,12 @@ export function createChat(dependencies: ChatDependencies): Chat {
     async stream(principal, input, after = null) {
       const started = await startTurn(deps, principal, input);
       if ('turn' in started) return followLive(deps, principal, started.turn);
-      return followTurn(deps, principal, started.priorTurnId, after);
+      return followTurn(deps, principal, started.turnId, after);
     },
     turnEvents: (principal, turnId, after = null) => followTurn(deps, principal, turnId, after),
     sessionEvents: (principal, sessionId, after = null) =>
       followSession({ ...deps, watch }, principal, sessionId, after),
-    stop: (principal, sessionId) => stopTurn(deps, principal, sessionId),
+    stop: (principal, sessionId, turnId = null) => stopTurn(deps, principal, sessionId, turnId),
     async flush(sessionId) {
       await Promise.all(live.inSession(sessionId).map((turn) => turn.flush()));
     },
@@ -98,11 +103,13 @@ export function createChat(dependencies: ChatDependencies): Chat {
     service,
     async start() {
       await recoverTurns(deps, deps.exclusive);
-      endBackground = startBackground(deps, watch);
+      await queues.sweep();
+      endBackground = startBackground(deps, watch, queues);
     },
     async close(graceMs) {
       closing = true;
       const allSettled = () => Promise.all(live.all().map((turn) => turn.settled));
+      await queues.idle();
       await withinTime(allSettled(), graceMs);
       // Again and again, since a call that was being accepted when closing began still becomes a turn.
       while (live.all().length > 0) {

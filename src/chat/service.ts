@@ -30,11 +30,16 @@ export interface SessionChange extends SessionSettings {
   readonly id: string;
 }
 
+/** What becomes of a message while a turn is active: refused, kept until its turn comes, or that turn is stopped for it. */
+export type WhenBusy = 'REJECT' | 'ENQUEUE' | 'INTERRUPT';
+
 export interface NewMessage {
   readonly sessionId: string;
   readonly message: string;
   readonly images?: readonly string[] | null | undefined;
   readonly clientMessageId?: string | null | undefined;
+  /** REJECT when it is left out. */
+  readonly whenBusy?: WhenBusy | null | undefined;
   /** Id of the subscription on its WebSocket, the key of a stream that names no other. */
   readonly operationId?: string | null | undefined;
 }
@@ -86,7 +91,7 @@ export interface ChatService {
   deleteSession(principal: Principal, sessionId: string): Promise<void>;
   forkSession(principal: Principal, input: Fork): Promise<{ id: string }>;
   seedHistory(principal: Principal, sessionId: string, messages: readonly SeedMessage[]): Promise<SeedResult>;
-  /** Resolves when the turn has ended with a usable reply; a failed turn is thrown with `details.turnId`. */
+  /** Resolves when the turn, queued or not, has ended with a usable reply; a failed turn is thrown with `details.turnId`. */
   send(principal: Principal, input: NewMessage): Promise<{ turnId: string }>;
   /** Runs the last turn's user message again in place of that turn; resolves like send. */
   regenerate(principal: Principal, input: Regeneration): Promise<{ turnId: string }>;
@@ -95,8 +100,11 @@ export interface ChatService {
   turnEvents(principal: Principal, turnId: string, after?: string | null): Promise<TurnEventCursor>;
   /** Every turn of a session, from the active one or a cursor on, until the session is deleted. */
   sessionEvents(principal: Principal, sessionId: string, after?: string | null): Promise<TurnEventCursor>;
-  /** Ends the active turn and resolves once it has settled; null when nothing ran. */
-  stop(principal: Principal, sessionId: string): Promise<{ turnId: string } | null>;
+  /**
+   * Ends the active turn and the queue, or one of these turns, and resolves once they have settled; null when there was
+   * nothing to end.
+   */
+  stop(principal: Principal, sessionId: string, turnId?: string | null): Promise<{ turnId: string } | null>;
   /** Stores what running turns of this process have streamed, so that a read that follows finds it. */
   flush(sessionId: string): Promise<void>;
 }

@@ -1,3 +1,5 @@
+import { WhenBusy } from './types/when-busy.js';
+
 /** Options of the input fields that send and stream share: the message and where it goes. */
 export const messageOptions = {
   sessionId: { required: true, description: 'Id of the session.' },
@@ -9,5 +11,10 @@ export const messageOptions = {
   images: {
     description:
       'Images for the model to see, at most 8: https URLs of up to 2,048 characters, which are passed on as they are, or data URIs (data:image/png;base64,…) of PNG, JPEG, GIF or WebP up to 5 MiB, which are checked and stored. Null or left out: none.',
+  },
+  whenBusy: {
+    type: WhenBusy,
+    defaultValue: 'REJECT',
+    description: 'What to do when a turn is active in the session. Null is REJECT.',
   },
 } as const;

@@ -16,7 +16,8 @@ export interface ChatClient {
   trySend(sessionId: string, message: string, more?: Record<string, unknown>): Promise<Result>;
   session(id: string): Promise<Json>;
   seed(sessionId: string, messages: readonly Record<string, unknown>[]): Promise<Result>;
-  stop(sessionId: string): Promise<Json>;
+  /** All of the session's turns, or one. */
+  stop(sessionId: string, turnId?: string): Promise<Json>;
   /** Id of the new session; throws when there are errors. */
   fork(sessionId: string, more?: Record<string, unknown>): Promise<string>;
   /** The ChatResponse; throws when there are errors. */
@@ -42,7 +43,7 @@ export function chatClient(url: string, options: HttpOptions = {}): ChatClient {
       (await data(documents.fork, { input: { sessionId, ...more } })).forkChatSession.id,
     regenerate: async (sessionId, clientMessageId) =>
       (await data(documents.regenerate, { input: { sessionId, clientMessageId } })).regenerate,
-    stop: async (sessionId) => (await data(documents.stop, { sessionId })).stop,
+    stop: async (sessionId, turnId) => (await data(documents.stop, { sessionId, turnId })).stop,
   };
 }
 

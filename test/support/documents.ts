@@ -73,8 +73,8 @@ export const seed = /* GraphQL */ `
 `;
 
 export const stop = /* GraphQL */ `
-  mutation Stop($sessionId: ID!) {
-    stop(sessionId: $sessionId) { id status finishReason }
+  mutation Stop($sessionId: ID!, $turnId: ID) {
+    stop(sessionId: $sessionId, turnId: $turnId) { id status finishReason }
   }
 `;
 

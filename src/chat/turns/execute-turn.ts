@@ -118,11 +118,21 @@ function execute(deps: TurnDependencies, facts: TurnFacts, state: TurnState, log
   return turn;
 }
 
-/** Runs a turn that was just accepted. From here on its end is stored and told, whatever happens. */
-export function executeTurn(deps: TurnDependencies, { facts, eventBase, startedAt }: AcceptedTurn): LiveTurn {
+/**
+ * Runs a turn that has just begun. From here on its end is stored and told, whatever happens.
+ *
+ * @param reason ends it at once, as if it had been aborted with it.
+ */
+export function executeTurn(
+  deps: TurnDependencies,
+  { facts, eventBase, startedAt }: AcceptedTurn,
+  reason: Error | null = null,
+): LiveTurn {
   const log = openLog(deps, facts, eventBase);
   log.append({ type: 'TurnStarted' }, startedAt);
-  return execute(deps, facts, { step: 0, toolCalls: [], partial: null }, log);
+  const turn = execute(deps, facts, { step: 0, toolCalls: [], partial: null }, log);
+  if (reason) turn.abort.abort(reason);
+  return turn;
 }
 
 /**

@@ -1,11 +1,20 @@
 import type { RefusalFacts } from '../../db/queries/explain-refusal.js';
 import { badInput, ChatError } from '../../errors.js';
+import type { WhenBusy } from '../service.js';
 
-/** Why a session with an active turn takes nothing else. */
+/** Why a session in which a turn runs or waits takes nothing else. */
 export function busyError(facts: RefusalFacts): ChatError {
   const details = facts.activeTurnId === null ? {} : { turnId: facts.activeTurnId };
   return new ChatError(facts.awaitingInput ? 'INPUT_PENDING' : 'TURN_IN_PROGRESS', undefined, { details });
 }
+
+/** Why a turn cannot join the queue. */
+const queueError = ({ queuedTurns }: RefusalFacts, limit: number): ChatError =>
+  new ChatError(
+    'TURN_IN_PROGRESS',
+    `The queue of this session is full: ${queuedTurns} turns wait and the limit is ${limit}. Wait for one of them to start, or stop one.`,
+    { details: { queuedTurns, limit } },
+  );
 
 function budgetError({ budget }: RefusalFacts): ChatError {
   const [limit, spent, unit] =
@@ -19,19 +28,32 @@ function budgetError({ budget }: RefusalFacts): ChatError {
   );
 }
 
+/** What the caller wants done where a turn is active, and what its message needs. */
+export interface Wanted {
+  readonly whenBusy: WhenBusy;
+  readonly models: readonly string[];
+  readonly maxQueuedTurns: number;
+}
+
 /**
  * The error for a turn that was not accepted. Null when nothing stands in its way any more: the turn that did has ended
- * since, and the call can be tried again.
+ * since, or is the one to interrupt, and the call can be tried again.
  */
-export function refusalError(facts: RefusalFacts | null, models: readonly string[]): ChatError | null {
+export function refusalError(
+  facts: RefusalFacts | null,
+  { whenBusy, models, maxQueuedTurns }: Wanted,
+): ChatError | null {
   if (!facts) return new ChatError('NOT_FOUND');
   if (facts.closed) return new ChatError('SESSION_CLOSED');
-  if (facts.activeTurnId !== null) return busyError(facts);
+  if (facts.activeTurnId !== null && whenBusy === 'REJECT') return busyError(facts);
   if (!models.includes(facts.model)) {
     return badInput(
       `The model of this session, ${facts.model}, is not offered here any more: choose another one with updateChatSession(input: {id, model}).`,
     );
   }
   if (facts.budget.exhausted !== null) return budgetError(facts);
+  if (whenBusy === 'ENQUEUE' && facts.queuedTurns >= maxQueuedTurns && facts.activeTurnId !== null) {
+    return queueError(facts, maxQueuedTurns);
+  }
   return null;
 }

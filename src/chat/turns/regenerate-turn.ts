@@ -49,10 +49,7 @@ export async function regenerateTurn(
     startedAt: deps.now(),
     traceId: deps.newId(),
   };
-  return beginTurn(
-    deps,
-    turn,
-    () => acceptRegeneration(deps.database.pool, turn),
-    () => explain(deps, sessionId),
-  );
+  return beginTurn(deps, turn, () => acceptRegeneration(deps.database.pool, turn), {
+    explain: () => explain(deps, sessionId),
+  });
 }

@@ -1,22 +1,32 @@
 import type { Principal } from '../../auth/principal.js';
 import { isUniqueViolation } from '../../db/database-errors.js';
 import { type AcceptedTurn, acceptTurn, type TurnCandidate, type TurnToAccept } from '../../db/queries/accept-turn.js';
-import { explainRefusal } from '../../db/queries/explain-refusal.js';
+import { explainRefusal, type RefusalFacts } from '../../db/queries/explain-refusal.js';
 import { ChatError } from '../../errors.js';
 import { canonicalJson, sha256 } from '../digest.js';
 import { readImages } from '../images.js';
-import type { NewMessage } from '../service.js';
+import type { NewMessage, WhenBusy } from '../service.js';
 import { checkClientId, checkText } from '../text.js';
 import type { TurnDependencies } from './dependencies.js';
 import { executeTurn } from './execute-turn.js';
 import type { LiveTurn } from './live-turns.js';
 import { refusalError } from './refusal.js';
+import { stopTurn } from './stop-turn.js';
 
-/** Either a new turn, which runs here, or the one that the same key has started before, wherever it runs or ran. */
-export type StartedTurn = { readonly turn: LiveTurn } | { readonly priorTurnId: string };
+/**
+ * Either a new turn, which runs here, or one to follow: it waits in the queue, or the same key has started it before,
+ * wherever it runs or ran.
+ */
+export type StartedTurn = { readonly turn: LiveTurn } | { readonly turnId: string };
 
-/** How often an accepting statement is tried when the turn that stood in its way has just ended. */
-const mostAttempts = 3;
+/** Answers null when it was refused, for whatever reason. */
+type AcceptingStatement = () => Promise<AcceptedTurn | 'queued' | null>;
+
+/**
+ * How often an accepting statement is tried when the turn that stood in its way has just ended. Whoever interrupts may
+ * find that others were faster again and again.
+ */
+const mostAttempts: Readonly<Record<WhenBusy, number>> = { REJECT: 3, ENQUEUE: 3, INTERRUPT: 20 };
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
@@ -53,11 +63,11 @@ function readMessage(deps: TurnDependencies, principal: Principal, input: NewMes
     startedAt: deps.now(),
     traceId: deps.newId(),
     trace: { messageDigest: inputDigest.slice(0, 16), messageLength: input.message.length, images: images.length },
+    maxQueuedTurns: input.whenBusy === 'ENQUEUE' ? deps.settings.maxQueuedTurns : 0,
   };
 }
 
-/** The answer of an accepting statement. Null when it was refused, for whatever reason. */
-async function accept(statement: () => Promise<AcceptedTurn | null>): Promise<AcceptedTurn | null> {
+async function accept(statement: AcceptingStatement): Promise<AcceptedTurn | 'queued' | null> {
   try {
     return await statement();
   } catch (error) {
@@ -67,8 +77,38 @@ async function accept(statement: () => Promise<AcceptedTurn | null>): Promise<Ac
   }
 }
 
+/** The turn, if the session takes it now. */
+async function tryToStart(
+  deps: TurnDependencies,
+  { sessionId, turnId }: TurnCandidate,
+  statement: AcceptingStatement,
+): Promise<StartedTurn | null> {
+  deps.live.expect(turnId);
+  try {
+    const accepted = await accept(statement);
+    if (accepted === null) return null;
+    if (accepted === 'queued') {
+      deps.feed?.signal({ kind: 'session', sessionId });
+      return { turnId };
+    }
+    await deps.failpoint('after-accept');
+    return { turn: executeTurn(deps, accepted) };
+  } finally {
+    deps.live.unexpect(turnId);
+  }
+}
+
+/** The turn that the key of this call has started before. */
+function findPrior(facts: RefusalFacts | null, candidate: TurnCandidate): StartedTurn | null {
+  if (!facts?.prior) return null;
+  if (facts.prior.inputDigest !== candidate.inputDigest) throw new ChatError('IDEMPOTENCY_KEY_REUSED');
+  return { turnId: facts.prior.turnId };
+}
+
 /**
- * Runs a turn here once its statement has accepted it, or finds the one that the same key has started before.
+ * Runs a turn here once its statement has accepted it, or finds the one that the same key has started before. With
+ * INTERRUPT everything that is active in the session is stopped for it; of two that interrupt at once the later one does
+ * so to the earlier.
  *
  * @param statement accepts it; tried again when what stood in its way is gone.
  * @param explain finds further reasons for a refusal, beside those that every turn may meet.
@@ -77,38 +117,36 @@ async function accept(statement: () => Promise<AcceptedTurn | null>): Promise<Ac
 export async function beginTurn(
   deps: TurnDependencies,
   candidate: TurnCandidate,
-  statement: () => Promise<AcceptedTurn | null>,
-  explain: () => Promise<ChatError | null> = async () => null,
+  statement: AcceptingStatement,
+  {
+    whenBusy = 'REJECT',
+    explain = async () => null,
+  }: { readonly whenBusy?: WhenBusy; readonly explain?: () => Promise<ChatError | null> } = {},
 ): Promise<StartedTurn> {
+  const { sessionId, owner, tenant, models } = candidate;
+  const { maxQueuedTurns } = deps.settings;
   for (let attempt = 1; ; attempt += 1) {
     if (deps.isClosing()) throw new ChatError('UNAVAILABLE', 'The server is stopping. Try again in a moment.');
-    deps.live.expect(candidate.turnId);
-    try {
-      const accepted = await accept(statement);
-      if (accepted) {
-        await deps.failpoint('after-accept');
-        return { turn: executeTurn(deps, accepted) };
-      }
-    } finally {
-      deps.live.unexpect(candidate.turnId);
-    }
+    const started = await tryToStart(deps, candidate, statement);
+    if (started) return started;
     const facts = await explainRefusal(deps.database.pool, candidate, candidate.idempotencyKey);
-    if (facts?.prior) {
-      if (facts.prior.inputDigest !== candidate.inputDigest) throw new ChatError('IDEMPOTENCY_KEY_REUSED');
-      return { priorTurnId: facts.prior.turnId };
-    }
-    const refusal = refusalError(facts, candidate.models) ?? (await explain());
+    const prior = findPrior(facts, candidate);
+    if (prior) return prior;
+    const refusal = refusalError(facts, { whenBusy, models, maxQueuedTurns }) ?? (await explain());
     if (refusal) throw refusal;
-    if (attempt === mostAttempts) throw new ChatError('TURN_IN_PROGRESS');
+    if (attempt === mostAttempts[whenBusy]) throw new ChatError('TURN_IN_PROGRESS');
+    if (whenBusy === 'INTERRUPT') await stopTurn(deps, { owner, tenant }, sessionId);
   }
 }
 
 /**
- * Accepts a message as a new turn and runs it here, or finds the turn that the same call has started before.
+ * Accepts a message as a new turn and runs it here, lets it wait in the queue, or finds the turn that the same call has
+ * started before.
  *
  * @throws ChatError for every refusal; a refusal stores nothing and does not use up the client's id.
  */
 export async function startTurn(deps: TurnDependencies, principal: Principal, input: NewMessage): Promise<StartedTurn> {
   const message = readMessage(deps, principal, input);
-  return beginTurn(deps, message, () => acceptTurn(deps.database.pool, message));
+  const whenBusy = input.whenBusy ?? 'REJECT';
+  return beginTurn(deps, message, () => acceptTurn(deps.database.pool, message), { whenBusy });
 }

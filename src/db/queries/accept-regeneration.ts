@@ -11,7 +11,7 @@ import type { Queryable } from './queryable.js';
 import { uuidV7 } from './uuid-v7.js';
 
 /** A turn whose user message is a copy of the last turn's. */
-export type RegenerationToAccept = Omit<TurnToAccept, 'content' | 'images' | 'trace'>;
+export type RegenerationToAccept = Omit<TurnToAccept, 'content' | 'images' | 'trace' | 'maxQueuedTurns'>;
 
 // One that was stopped while it waited in the queue has never been in the history: its message has no place there.
 const lastTurn = `

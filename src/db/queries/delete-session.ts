@@ -1,11 +1,13 @@
 import type { Queryable } from './queryable.js';
 
 // One statement: messages, turns, images and traces go with the session by cascade, the ledger stays without it. The
-// budget goes too unless another session draws on it. A session with an active turn stays: the turn would go on at the
-// provider with nothing left to book it on.
+// budget goes too unless another session draws on it. A session with a turn that runs or waits stays: the turn would go on
+// at the provider with nothing left to book it on.
 const text = `
 WITH session AS (
-  DELETE FROM chat_sessions WHERE id = $1 AND owner = $2 AND tenant = $3 AND active_turn_id IS NULL RETURNING budget_id
+  DELETE FROM chat_sessions
+  WHERE id = $1 AND owner = $2 AND tenant = $3 AND active_turn_id IS NULL AND queued_turns = 0
+  RETURNING budget_id
 ), budget AS (
   DELETE FROM budgets USING session
   WHERE budgets.id = session.budget_id AND budgets.scope = 'SESSION'
@@ -13,7 +15,7 @@ WITH session AS (
 )
 SELECT 1 FROM session`;
 
-/** Deletes a session and all that belongs to it. False when it is not there, not the caller's, or has an active turn. */
+/** Deletes a session and all that belongs to it. False when it is not there, not the caller's, or not free. */
 export async function deleteSession(
   db: Queryable,
   session: { readonly sessionId: string; readonly owner: string; readonly tenant: string },

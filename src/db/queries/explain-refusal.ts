@@ -4,7 +4,9 @@ import type { Queryable } from './queryable.js';
 export interface RefusalFacts {
   readonly closed: boolean;
   readonly model: string;
+  /** The turn that runs or waits for its user, or else the first of the queue. */
   readonly activeTurnId: string | null;
+  readonly queuedTurns: number;
   readonly awaitingInput: boolean;
   /** The turn that has used the idempotency key. */
   readonly prior: { readonly turnId: string; readonly inputDigest: string } | null;
@@ -18,7 +20,9 @@ export interface RefusalFacts {
 }
 
 const text = `
-SELECT s.status = 'CLOSED' AS closed, s.model, a.id AS active_turn_id, coalesce(a.status = 'AWAITING_INPUT', false) AS awaiting_input,
+SELECT s.status = 'CLOSED' AS closed, s.model, s.queued_turns, coalesce(a.status = 'AWAITING_INPUT', false) AS awaiting_input,
+       coalesce(a.id, (SELECT q.id FROM turns q WHERE q.session_id = s.id AND q.status = 'QUEUED' ORDER BY q.number LIMIT 1))
+         AS active_turn_id,
        p.id AS prior_id, p.input_digest AS prior_digest,
        b.max_cost_usd, b.spent_cost_usd, b.max_tokens, b.spent_tokens,
        CASE WHEN b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd THEN 'cost'
@@ -32,6 +36,7 @@ WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3`;
 interface Row {
   closed: boolean;
   model: string;
+  queued_turns: number;
   active_turn_id: string | null;
   awaiting_input: boolean;
   prior_id: string | null;
@@ -60,6 +65,7 @@ export async function explainRefusal(
     closed: row.closed,
     model: row.model,
     activeTurnId: row.active_turn_id,
+    queuedTurns: row.queued_turns,
     awaitingInput: row.awaiting_input,
     prior: row.prior_id && row.prior_digest ? { turnId: row.prior_id, inputDigest: row.prior_digest } : null,
     budget: {

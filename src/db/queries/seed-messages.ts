@@ -30,7 +30,7 @@ export interface Seed {
   readonly trace: Readonly<Record<string, unknown>>;
 }
 
-// The session's row is taken first and only while no turn runs, so the sequences of a seed are consecutive and a seed
+// The session's row is taken first and only while no turn runs or waits, so the sequences of a seed are consecutive and a seed
 // never lands inside a turn.
 const text = `
 WITH session AS (
@@ -39,6 +39,7 @@ WITH session AS (
       last_message_sequence = last_message_sequence + cardinality($4::uuid[]),
       last_trace_sequence = last_trace_sequence + 1, updated_at = now()
   WHERE id = $1 AND owner = $2 AND tenant = $3 AND status = 'OPEN' AND active_turn_id IS NULL
+    AND queued_turns = 0
   RETURNING id, message_count, max_history, last_message_sequence, last_trace_sequence
 ), message AS (
   INSERT INTO messages (id, session_id, sequence, role, content, tool_call_id, created_at, seeded)
@@ -59,7 +60,7 @@ WITH session AS (
 )
 SELECT max_history FROM session`;
 
-/** Appends a seed. Null when the session is not there, not the caller's, closed, or a turn is active in it. */
+/** Appends a seed. Null when the session is not there, not the caller's, closed, or a turn runs or waits in it. */
 export async function seedMessages(db: Queryable, seed: Seed): Promise<{ maxHistory: number | null } | null> {
   const { messages, toolCalls } = seed;
   const { rows } = await db.query<{ max_history: number | null }>({

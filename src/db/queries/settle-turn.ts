@@ -37,7 +37,7 @@ WITH turn AS (
   RETURNING session_id
 ), session AS (
   UPDATE chat_sessions s
-  SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(), last_event_sequence = $27,
+  SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(), last_event_sequence = greatest(last_event_sequence, $27),
       message_count = message_count + added.n, last_message_sequence = last_message_sequence + added.n,
       last_trace_sequence = last_trace_sequence + cardinality($24::uuid[])
   FROM turn, (SELECT CASE WHEN $19::uuid IS NULL OR EXISTS (SELECT FROM messages WHERE id = $19::uuid) THEN 0 ELSE 1 END AS n) AS added

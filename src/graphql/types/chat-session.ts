@@ -1,3 +1,4 @@
+import { queryFromInfo } from '@pothos/plugin-prisma';
 import {
   historyList,
   messagesList,
@@ -8,6 +9,7 @@ import {
 import { badInput } from '../../errors.js';
 import { builder } from '../builder.js';
 import { connectionOf, loadPage } from '../connection.js';
+import { firstQueuedTurn } from '../first-queued-turn.js';
 import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
 import { pageComplexity } from '../paging.js';
@@ -87,7 +89,7 @@ export const ChatSession = builder.prismaNode('ChatSession', {
     maxStepsPerTurn: t.exposeInt('maxStepsPerTurn', { description: 'Most model calls that one turn may make.' }),
     turnCount: t.exposeInt('turnCount', {
       description:
-        'Turns that were accepted by send, stream or regenerate, however they ended. Seeding does not count, and a fork begins at 0.',
+        'Turns that were accepted by send, stream or regenerate, queued ones included, however they ended. Seeding does not count, and a fork begins at 0.',
     }),
     messageCount: t.exposeInt('messageCount', {
       description: 'Messages that are in the history, tool messages included.',
@@ -124,9 +126,16 @@ export const ChatSession = builder.prismaNode('ChatSession', {
           turnCount,
         ),
     }),
-    activeTurn: t.relation('activeTurn', {
+    activeTurn: t.field({
+      type: Turn,
       nullable: true,
-      description: 'The turn that is queued, running or waiting for input; null when the session is free.',
+      description:
+        'The turn that runs or waits for input, or else the first that is queued; null when the session is free. Others that are queued stand in turns.',
+      select: (_args, _context, nested) => ({ queuedTurns: true, activeTurn: nested(true) }),
+      resolve: ({ id, activeTurn, queuedTurns }, _args, context, info) => {
+        if (activeTurn || queuedTurns === 0) return activeTurn;
+        return firstQueuedTurn(context, queryFromInfo({ context, info }), id);
+      },
     }),
     modelCalls: t.connection({
       type: ModelCall,

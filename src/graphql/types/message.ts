@@ -25,7 +25,7 @@ export const Message = builder.prismaNode('Message', {
   fields: (t) => ({
     sequence: t.exposeInt('sequence', {
       description:
-        'Position in the session, from 1, without ties. Numbers of messages that maxHistory or regenerate took out are not given again.',
+        'Position in the session, from 1, without ties. Numbers of messages that maxHistory or regenerate took out are not given again. Negative for the message of a queued turn, which has no place in the history until its turn begins.',
     }),
     role: t.expose('role', { type: MessageRole, description: 'Who speaks.' }),
     content: t.exposeString('content', {

@@ -4,7 +4,7 @@ export const TraceEventType = builder.enumType('TraceEventType', {
   description: 'The kinds of record in the trace of a session.',
   values: {
     HISTORY_SEEDED: { description: 'Earlier messages were added: their number, roles and digest.' },
-    TURN_STARTED: { description: 'A turn was accepted.' },
+    TURN_STARTED: { description: 'A turn has begun.' },
     CONTEXT_DECISION: { description: 'How the prompt of a model call was made up.' },
     MODEL_CALL: { description: 'A model call has ended: its model, tokens, cost and times.' },
     ASSESSMENT: { description: 'How the reply of a model call was judged.' },

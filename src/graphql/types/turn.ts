@@ -63,7 +63,7 @@ export const Turn = builder.prismaNode('Turn', {
     startedAt: t.expose('startedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it began to run; null while it is queued.',
+      description: 'When it began to run; null while it is queued, and for good when it was stopped there.',
     }),
     finishedAt: t.expose('finishedAt', {
       type: 'DateTime',

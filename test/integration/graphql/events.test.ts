@@ -257,7 +257,13 @@ describe('subscribing', () => {
     };
     const events = (await follow(stream, { input }, chat, 'op-7')) as AsyncIterableIterator<unknown>;
     await events.return?.();
-    const message = { sessionId: ids.session, message: ' hi ', clientMessageId: 'c1', operationId: 'op-7' };
+    const message = {
+      sessionId: ids.session,
+      message: ' hi ',
+      clientMessageId: 'c1',
+      whenBusy: 'REJECT',
+      operationId: 'op-7',
+    };
     expect(asked).toEqual([[ada, message, 'at-3']]);
   });
 

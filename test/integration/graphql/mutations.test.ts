@@ -88,7 +88,7 @@ describe('mutations', () => {
       turn: { id: globalId('Turn', turn) },
       session: { title: 'talk', history: [{ content: 'message 1' }, { content: 'Hello' }] },
     });
-    expect(done.asked).toEqual([['send', ada, { ...input, sessionId: session }]]);
+    expect(done.asked).toEqual([['send', ada, { ...input, sessionId: session, whenBusy: 'REJECT' }]]);
   });
 
   it('hand seeds on in their order, with tool calls and times', async () => {

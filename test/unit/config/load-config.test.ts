@@ -36,7 +36,13 @@ describe('without settings', () => {
         totalTimeoutMs: 600_000,
         maxRetries: 2,
       },
-      chat: { budgetMaxCostUsd: 10, budgetMaxTokens: 500_000, leaseMs: 15_000, maxMessageBytes: 1_048_576 },
+      chat: {
+        budgetMaxCostUsd: 10,
+        budgetMaxTokens: 500_000,
+        leaseMs: 15_000,
+        maxMessageBytes: 1_048_576,
+        maxQueuedTurns: 10,
+      },
       auth: null,
       logLevel: 'info',
     });
