@@ -47,6 +47,20 @@ export function chatClient(url: string, options: HttpOptions = {}): ChatClient {
   };
 }
 
+/** What a subscription was answered in place of an event. */
+export class ResultError extends Error {
+  override readonly name = 'ResultError';
+
+  constructor(readonly errors: NonNullable<Result['errors']>) {
+    super(JSON.stringify(errors));
+  }
+
+  /** Whether the server says that the same again may help. */
+  get isRetryable(): boolean {
+    return this.errors.every(({ extensions }) => extensions?.retryable === true);
+  }
+}
+
 /** A subscription as a frontend sees it, the same over both transports. */
 export interface EventStream {
   /** The next event of the turn; null after the end. Throws when the result has errors. */
@@ -79,7 +93,7 @@ export function openEvents(
       await client.dispose();
       return null;
     }
-    if (result.errors) throw new Error(JSON.stringify(result.errors));
+    if (result.errors) throw new ResultError(result.errors);
     return Object.values(result.data)[0];
   };
   const rest = async () => {

@@ -1,0 +1,35 @@
+import type { Run } from './run.js';
+import { viewOf } from './view.js';
+
+/**
+ * I3: the numbers of events are without holes and never come twice, and rise from turn to turn of a session. A watcher
+ * that went on by cursor was told nothing again.
+ */
+export function numberProblems({ sessions, watches, replays }: Run): string[] {
+  const problems: string[] = [];
+  for (const { name, events, byCursor } of watches) {
+    problems.push(...viewOf(events).problems.map((problem) => `watch ${name}: ${problem}`));
+    if (!byCursor) continue;
+    for (const [at, event] of events.entries()) {
+      const before = events[at - 1];
+      if (before && event.sequence <= before.sequence) {
+        problems.push(`watch ${name}: ${event.__typename} ${event.sequence} comes after ${before.sequence}`);
+      }
+    }
+  }
+  for (const session of sessions) {
+    let last = 0;
+    for (const { id, status } of session.turns) {
+      const events = replays.get(id);
+      if (!events) {
+        problems.push(`turn ${id}, ${status}, was not told again`);
+        continue;
+      }
+      problems.push(...viewOf(events).problems.map((problem) => `replay: ${problem}`));
+      const first = events[0];
+      if (first && first.sequence <= last) problems.push(`turn ${id} begins at ${first.sequence}, not behind ${last}`);
+      last = events.at(-1)?.sequence ?? last;
+    }
+  }
+  return problems;
+}
