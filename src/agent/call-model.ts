@@ -4,7 +4,13 @@ import type { TurnFacts } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import type { ErrorCode } from '../errors.js';
 import type { ModelInfo } from '../model/catalog.js';
-import { ModelError, type ModelFinishReason, type ModelRequest, type TokenUsage } from '../model/port.js';
+import {
+  ModelError,
+  type ModelFinishReason,
+  type ModelRequest,
+  type ModelToolCall,
+  type TokenUsage,
+} from '../model/port.js';
 import { retryDelayMs, wait } from '../model/retry.js';
 import { settleFigures } from './call-figures.js';
 import type { AgentDependencies } from './dependencies.js';
@@ -17,11 +23,15 @@ export interface CallResult {
   readonly call: SettledCall | null;
   readonly attempt: number;
   readonly finishReason: ModelFinishReason | null;
+  /** Only together with a finish reason. */
+  readonly toolCalls: readonly ModelToolCall[];
   readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null;
 }
 
 interface Attempt extends CallResult {
   readonly call: SettledCall;
+  /** Whether the provider had begun to give anything, tool calls included. */
+  readonly hasOutput: boolean;
   readonly modelError: ModelError | null;
 }
 
@@ -77,6 +87,8 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   let finishReason: ModelFinishReason | null = null;
   let error: Attempt['error'] = null;
   let modelError: ModelError | null = null;
+  const toolCalls: ModelToolCall[] = [];
+  let callText = '';
   let isAnswering = false;
   try {
     for await (const event of deps.model.stream(request, signal)) {
@@ -84,9 +96,11 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
         isAnswering = true;
         await deps.failpoint('after-request-sent');
       }
-      if (event.type === 'text' || event.type === 'thinking') firstTokenAt ??= deps.now();
+      if ('text' in event) firstTokenAt ??= deps.now();
       if (event.type === 'text') writer.text(event.text);
       else if (event.type === 'thinking') writer.thought(event.text);
+      else if (event.type === 'tool_call_delta') callText += event.text;
+      else if (event.type === 'tool_call') toolCalls.push(event.call);
       else if (event.type === 'usage') usage = event.usage;
       else finishReason = event.reason;
     }
@@ -97,9 +111,17 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
     }
   }
   const status = signal.aborted && finishReason === null ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
-  const output = writer.thinking + writer.content;
+  const output = writer.thinking + writer.content + callText;
   const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
-  return { call: settleFigures(facts, request, step.model, deps.now()), attempt, finishReason, error, modelError };
+  return {
+    call: settleFigures(facts, request, step.model, deps.now()),
+    attempt,
+    finishReason,
+    toolCalls: finishReason === null ? [] : toolCalls,
+    error,
+    modelError,
+    hasOutput: output !== '',
+  };
 }
 
 /**
@@ -111,10 +133,9 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
 export async function callModel(deps: AgentDependencies, step: Step): Promise<CallResult> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await attemptCall(deps, step, attempt);
-    const { modelError, call } = result;
-    const nothingReceived = step.writer.content === '' && step.writer.thinking === '';
+    const { modelError, call, hasOutput } = result;
     const delay =
-      modelError?.retryable && nothingReceived && attempt <= deps.maxRetries && !step.signal.aborted
+      modelError?.retryable && !hasOutput && attempt <= deps.maxRetries && !step.signal.aborted
         ? retryDelayMs(modelError, attempt, deps.random())
         : null;
     if (delay === null) return result;
@@ -130,7 +151,7 @@ export async function callModel(deps: AgentDependencies, step: Step): Promise<Ca
     try {
       await wait(delay, step.signal);
     } catch {
-      return { call: null, attempt, finishReason: null, error: null };
+      return { call: null, attempt, finishReason: null, toolCalls: [], error: null };
     }
   }
 }

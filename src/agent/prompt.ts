@@ -3,8 +3,11 @@ import type { TurnFacts } from '../db/queries/owned-turn.js';
 import type { Queryable } from '../db/queries/queryable.js';
 import { ChatError } from '../errors.js';
 import type { ModelInfo } from '../model/catalog.js';
-import type { PromptMessage } from '../model/port.js';
-import { countTokens } from '../model/tokens.js';
+import type { ModelRequest, PromptMessage, PromptTool } from '../model/port.js';
+import { countTokens, estimateToolTokens } from '../model/tokens.js';
+import { asObject } from './tools/arguments.js';
+import type { ToolRegistry } from './tools/registry.js';
+import type { Tool } from './tools/tool.js';
 
 const pageSize = 200;
 /** Room for the reply where neither session nor model names a limit. */
@@ -40,15 +43,16 @@ const exactCost = (message: HistoryMessage) =>
 interface Window {
   readonly sessionId: string;
   readonly systemPrompt: string;
-  /** Tokens for system prompt and history together. */
+  readonly tools: readonly PromptTool[];
+  /** Tokens for system prompt, tools and history together. */
   readonly budget: number;
 }
 
 /** The newest messages that fit, newest first. Counts tokens only when the bytes alone might not fit. */
-async function newestThatFit(db: Queryable, { sessionId, systemPrompt, budget }: Window) {
+async function newestThatFit(db: Queryable, { sessionId, systemPrompt, tools, budget }: Window) {
   const kept: HistoryMessage[] = [];
   let exact = false;
-  let used = Buffer.byteLength(systemPrompt) + messageOverhead;
+  let used = Buffer.byteLength(systemPrompt) + messageOverhead + Buffer.byteLength(JSON.stringify(tools));
   for (let before = 2_147_483_647; ; ) {
     const page = await loadHistory(db, sessionId, before, pageSize);
     for (const message of page) {
@@ -56,7 +60,8 @@ async function newestThatFit(db: Queryable, { sessionId, systemPrompt, budget }:
       used += exact ? exactCost(message) : upperBound(message);
       if (used > budget && !exact) {
         exact = true;
-        used = kept.reduce((sum, one) => sum + exactCost(one), countTokens(systemPrompt) + messageOverhead);
+        const fixed = countTokens(systemPrompt) + messageOverhead + estimateToolTokens(tools);
+        used = kept.reduce((sum, one) => sum + exactCost(one), fixed);
       }
       if (used > budget) {
         kept.pop();
@@ -84,7 +89,8 @@ function toPrompt(message: HistoryMessage, images: readonly string[]): PromptMes
         toolCalls: message.toolCalls.map((call) => ({
           id: call.id,
           name: call.name,
-          arguments: JSON.stringify(call.arguments),
+          // Servers that fill a template with them want an object, whatever the model once gave.
+          arguments: JSON.stringify(asObject(call.arguments) ?? {}),
         })),
       };
     case 'TOOL':
@@ -96,30 +102,54 @@ function toPrompt(message: HistoryMessage, images: readonly string[]): PromptMes
  * The prompt of a turn: system prompt first and once, then the newest whole rounds that fit into the window beside the
  * room kept for the reply.
  *
- * @throws ChatError CONTEXT_OVERFLOW when not even the user's new message fits.
+ * @throws ChatError CONTEXT_OVERFLOW when the user's message with all that its turn has done since does not fit.
  */
 export async function buildPrompt(
   db: Queryable,
   turn: Pick<TurnFacts, 'sessionId' | 'systemPrompt' | 'maxOutputTokens'>,
   model: ModelInfo,
+  tools: readonly PromptTool[] = [],
 ): Promise<Prompt> {
   const wanted = turn.maxOutputTokens ?? model.maxOutputTokens ?? defaultReserve;
   const reserve = Math.min(wanted, Math.floor(model.contextWindow / 2));
   const { sessionId, systemPrompt } = turn;
-  const { kept, dropped } = await newestThatFit(db, { sessionId, systemPrompt, budget: model.contextWindow - reserve });
-  if (kept.length === 0) throw new ChatError('CONTEXT_OVERFLOW');
+  const budget = model.contextWindow - reserve;
+  const { kept, dropped } = await newestThatFit(db, { sessionId, systemPrompt, tools, budget });
+  // The newest message of the user is what the turn is about: without it there is nothing to answer.
+  if (!kept.some(({ role }) => role === 'USER')) throw new ChatError('CONTEXT_OVERFLOW');
   // A tool message whose call was cut off is no use to anybody, and providers refuse it.
   while (kept.at(-1)?.role === 'TOOL') kept.pop();
 
+  const newest = kept.find(({ role }) => role === 'USER');
   let imageBytes = 0;
-  const messages = kept.map((message, age) => {
+  const messages = kept.map((message) => {
     const images = message.images.filter((image) => {
       imageBytes += image.length;
-      return age === 0 || imageBytes <= mostImageBytes;
+      return message === newest || imageBytes <= mostImageBytes;
     });
     return toPrompt(message, images);
   });
   messages.reverse();
   if (systemPrompt !== '') messages.unshift({ role: 'system', content: systemPrompt });
   return { messages, dropped };
+}
+
+/** Tools as the model is shown them. */
+const toPromptTools = (tools: readonly Tool[]): PromptTool[] =>
+  tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+
+/**
+ * The request that a turn's next model call makes.
+ *
+ * @throws ChatError CONTEXT_OVERFLOW
+ */
+export async function buildRequest(
+  { db, tools }: { readonly db: Queryable; readonly tools: ToolRegistry },
+  turn: TurnFacts,
+  model: ModelInfo,
+): Promise<{ readonly request: ModelRequest; readonly dropped: boolean }> {
+  const offered = toPromptTools(tools.allowed(turn.toolNames));
+  const { messages, dropped } = await buildPrompt(db, turn, model, offered);
+  const { temperature, maxOutputTokens } = turn;
+  return { request: { model: model.id, messages, tools: offered, temperature, maxOutputTokens }, dropped };
 }

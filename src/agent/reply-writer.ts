@@ -23,6 +23,7 @@ export class ReplyWriter {
   #storedSequence = 0;
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> = Promise.resolve();
+  #isHandedOver = false;
 
   constructor(
     private readonly log: TurnLog,
@@ -70,6 +71,16 @@ export class ReplyWriter {
     return this.#flushing;
   }
 
+  /** The text is stored by another statement now: a flush only waits for it. */
+  handOver(storing: Promise<unknown>): void {
+    this.#isHandedOver = true;
+    this.#cancelTimer();
+    this.#flushing = storing.then(
+      () => {},
+      () => {},
+    );
+  }
+
   /** No more flushes; resolves when the one under way has ended. */
   async close(): Promise<void> {
     this.#cancelTimer();
@@ -89,6 +100,7 @@ export class ReplyWriter {
   async #storeNow(): Promise<void> {
     this.#cancelTimer();
     const { sequence } = this.log;
+    if (this.#isHandedOver) return;
     if (sequence === this.#storedSequence || (this.#content === '' && this.#thinking === '')) return;
     try {
       await this.#store({

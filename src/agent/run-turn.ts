@@ -1,197 +1,77 @@
-import { isDatabaseUnavailable } from '../db/database-errors.js';
-import { flushReply } from '../db/queries/flush-reply.js';
-import type { TurnFacts, TurnState } from '../db/queries/owned-turn.js';
-import type { TurnToRelease } from '../db/queries/release-turn.js';
-import type { TurnEnd } from '../db/queries/settle-turn.js';
-import type { SettledCall } from '../db/queries/settled-call.js';
-import { ChatError, type ErrorCode } from '../errors.js';
-import type { TurnEventBody } from '../events/event.js';
-import type { TurnLog } from '../events/turn-log.js';
-import type { ModelInfo } from '../model/catalog.js';
-import { type CallResult, callModel } from './call-model.js';
+import type { StoredToolCall, TurnState } from '../db/queries/owned-turn.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost, ProcessEnding } from './ends.js';
-import { buildPrompt } from './prompt.js';
-import { ReplyWriter } from './reply-writer.js';
-import { endTraces, modelCallTrace } from './traces.js';
-import { cut, failed, judge, type Verdict } from './verdict.js';
+import { conclude, notAsked, release } from './leave-turn.js';
+import { openWriter, runModelStep } from './model-step.js';
+import type { RunningTurn, TurnResult } from './running-turn.js';
+import { isOpen } from './tool-calls.js';
+import { closeCall, interruptedBy, outcomeUnknown } from './tool-results.js';
+import { runToolRound } from './tool-round.js';
+import { TurnJournal } from './turn-journal.js';
+import { cut, outOfSteps } from './verdict.js';
 
-/** A turn that this process runs. */
-export interface RunningTurn {
-  readonly facts: TurnFacts;
-  /** Where it stands: it is run on from there. */
-  readonly state: TurnState;
-  readonly log: TurnLog;
-  readonly signal: AbortSignal;
-  /** Called with the writer of each step, so that a reader can have its text flushed. */
-  onWriter(writer: ReplyWriter): void;
-  /** Called when another owner has taken the turn over. */
-  onLost(): void;
-}
-
-/** What a turn came to in this process. */
-export type TurnResult =
-  /** The row values of its end, and the events that tell of it once they are stored. */
-  | {
-      readonly kind: 'ended';
-      readonly end: TurnEnd;
-      readonly events: readonly TurnEventBody[];
-      /** The time of these events, the same in the database and in the log. */
-      readonly at: Date;
-    }
-  /** It waits for its user, which is stored and told. */
-  | { readonly kind: 'parked' }
-  /** This process has to end first: what it leaves to the next owner. */
-  | { readonly kind: 'released'; readonly release: TurnToRelease };
-
-function codeOf(error: unknown): ErrorCode {
-  if (error instanceof ChatError) return error.code;
-  return isDatabaseUnavailable(error) ? 'UNAVAILABLE' : 'INTERNAL';
-}
-
-function endEvent(verdict: Verdict): TurnEventBody {
-  if (verdict.status === 'FAILED') {
-    return { type: 'TurnFailed', code: verdict.errorCode ?? 'INTERNAL', retryable: verdict.errorRetryable ?? false };
-  }
-  return { type: verdict.status === 'STOPPED' ? 'TurnStopped' : 'TurnCompleted' };
-}
-
-const stepEvent = (step: number, { costUsd, estimated, ...call }: SettledCall): TurnEventBody => ({
-  type: 'StepCompleted',
-  step,
-  usage: {
-    inputTokens: call.inputTokens,
-    cachedInputTokens: call.cachedInputTokens,
-    outputTokens: call.outputTokens,
-    reasoningTokens: call.reasoningTokens,
-    estimated,
-  },
-  costUsd: Number(costUsd),
-});
-
-interface Parts {
-  readonly writer: ReplyWriter | null;
-  readonly model: ModelInfo | null;
-  readonly result: CallResult | null;
-  readonly droppedHistory: boolean;
-}
-
-const contextTrace = { type: 'CONTEXT_DECISION', data: { olderMessagesLeftOut: true } };
-
-function conclude(deps: AgentDependencies, turn: RunningTurn, verdict: Verdict, parts: Parts): TurnResult {
-  const { facts, log } = turn;
-  const { writer, result } = parts;
-  const call = result?.call ?? null;
-  const at = deps.now();
-  const step = writer?.step ?? 0;
-  const events: TurnEventBody[] = [...(call?.status === 'SUCCEEDED' ? [stepEvent(step, call)] : []), endEvent(verdict)];
-  const traces = [
-    ...(parts.droppedHistory ? [contextTrace] : []),
-    ...endTraces({
-      number: facts.number,
-      verdict,
-      call:
-        call && parts.model && result
-          ? { figures: call, model: parts.model.id, attempt: result.attempt, finishReason: result.finishReason }
-          : null,
-    }),
-  ];
-  const layout = log.layoutWith(events, at);
-  const { replyStatus, ...outcome } = verdict;
-  return {
-    kind: 'ended',
-    end: {
-      turnId: facts.turnId,
-      epoch: facts.epoch,
-      ...outcome,
-      reply: writer?.saysSomething
-        ? { messageId: writer.messageId, content: writer.content, status: replyStatus, step }
-        : null,
-      call,
-      layout: writer ? writer.layoutOf(layout) : layout,
-      lastSequence: log.sequence + events.length,
-      traces: traces.map((trace) => ({ id: deps.newId(), ...trace })),
-    },
-    events,
-    at,
-  };
-}
-
-/** What is left to the next owner: all that was told is stored, and the call that had to be cut is booked. */
-async function release(
+/**
+ * Leaves a turn that is cut off between two model calls, or while its tools run. Ended, all its calls have a result;
+ * handed over, only those whose tool was at work and may not be run again.
+ */
+async function cutOff(
   deps: AgentDependencies,
   turn: RunningTurn,
-  { writer, model, result }: Parts,
+  journal: TurnJournal,
+  { step, toolCalls, partial }: TurnState,
 ): Promise<TurnResult> {
-  const { facts, log } = turn;
-  await writer?.flush();
-  const call = result?.call ?? null;
-  return {
-    kind: 'released',
-    release: {
-      turnId: facts.turnId,
-      epoch: facts.epoch,
-      call,
-      layout: writer ? writer.layoutOf(log.layout) : log.layout,
-      trace:
-        call && model && result
-          ? { id: deps.newId(), data: modelCallTrace(call, model.id, result.attempt, result.finishReason) }
-          : null,
-    },
-  };
-}
-
-function openWriter(deps: AgentDependencies, { facts, state, log, onLost }: RunningTurn, step: number): ReplyWriter {
-  const { turnId, epoch } = facts;
-  return new ReplyWriter(log, state.partial?.messageId ?? deps.newId(), step, {
-    async store(reply) {
-      const isOwn = await flushReply(deps.db, { turnId, epoch, step, ...reply });
-      if (isOwn) await deps.failpoint('after-flush');
-      else onLost();
-    },
-    onError: (error) => deps.log.warn({ turnId, err: error }, 'streamed text could not be stored yet'),
-  });
+  const { reason } = turn.signal;
+  if (reason instanceof OwnershipLost) throw reason;
+  const isReleased = reason instanceof ProcessEnding;
+  const mayRunAgain = ({ status, idempotent, input }: StoredToolCall) =>
+    status === 'PENDING' || idempotent || input !== null;
+  for (const call of toolCalls.filter(isOpen)) {
+    if (isReleased && mayRunAgain(call)) continue;
+    await closeCall(deps, turn, journal, step, call, isReleased ? outcomeUnknown : interruptedBy(reason));
+  }
+  if (isReleased) return release(deps, turn, notAsked);
+  if (!partial) return conclude(deps, turn, cut(reason), notAsked);
+  // What an earlier owner had written is all there is of the step.
+  const writer = openWriter(deps, turn, step + 1, partial);
+  writer.text(partial.content);
+  await writer.close();
+  return conclude(deps, turn, cut(reason), { ...notAsked, writer });
 }
 
 /**
- * Runs a turn from where it stands to its end, or until it waits or has to leave this process. Everything that can go
- * wrong is a verdict; only a lost ownership is thrown, since then there is nothing left to write.
+ * Runs a turn from where it stands to its end, or until it waits or has to leave this process. What goes wrong with the
+ * model or a tool is part of the turn.
  *
- * @throws OwnershipLost
+ * @throws OwnershipLost when there is nothing left to write here, and the error of a database that stayed away: the
+ *   turn is then taken up again from its last stored step.
  */
 export async function runTurn(deps: AgentDependencies, turn: RunningTurn): Promise<TurnResult> {
-  const { facts, state, signal } = turn;
-  const step = state.step + 1;
-  const model = deps.findModel(facts.model);
-  const writer = openWriter(deps, turn, step);
-  turn.onWriter(writer);
-  let result: CallResult | null = null;
-  let droppedHistory = false;
-  let verdict: Verdict;
-  try {
-    if (!model) throw new ChatError('PROVIDER_REFUSED', `The model ${facts.model} is no longer offered here.`);
-    const prompt = await buildPrompt(deps.db, facts, model);
-    droppedHistory = prompt.dropped;
-    if (signal.aborted) {
-      verdict = cut(signal.reason);
-    } else {
-      const { temperature, maxOutputTokens } = facts;
-      const request = { model: model.id, messages: prompt.messages, temperature, maxOutputTokens };
-      result = await callModel(deps, { turn: facts, step, model, request, writer, signal });
-      verdict = judge(result, writer.saysSomething, signal);
+  const { facts, signal } = turn;
+  const journal = new TurnJournal(deps, turn);
+  let state = turn.state;
+  for (;;) {
+    if (!signal.aborted && state.toolCalls.some(isOpen)) {
+      const { isParked, open } = await runToolRound(deps, turn, journal, state.step, state.toolCalls);
+      if (isParked) return { kind: 'parked' };
+      state = { ...state, toolCalls: open };
     }
-  } catch (error) {
-    if (error instanceof OwnershipLost) throw error;
-    verdict = failed(codeOf(error));
-    if (!(error instanceof ChatError)) deps.log.error({ turnId: facts.turnId, err: error }, 'turn failed');
+    if (signal.aborted) return cutOff(deps, turn, journal, state);
+    if (state.step >= facts.maxSteps) return conclude(deps, turn, outOfSteps, notAsked);
+    const step = state.step + 1;
+    const outcome = await runModelStep(deps, turn, journal, { step, partial: state.partial });
+    if (outcome.kind === 'tools') {
+      state = { step, toolCalls: outcome.toolCalls, partial: null };
+      continue;
+    }
+    const { verdict, last } = outcome;
+    const isCut = verdict.status === 'FAILED' && verdict.errorCode === 'INTERRUPTED';
+    if (isCut && signal.reason instanceof ProcessEnding) return release(deps, turn, last);
+    const { writer } = last;
+    if (verdict.status !== 'COMPLETED' && writer && !writer.saysSomething && state.partial) {
+      // What an earlier owner had written is all there is when this one gets nothing.
+      writer.text(state.partial.content);
+      await writer.close();
+    }
+    return conclude(deps, turn, verdict, last);
   }
-  await writer.close();
-  if (signal.reason instanceof OwnershipLost) throw signal.reason;
-  const parts = { writer, model, result, droppedHistory };
-  const isCut = verdict.status === 'FAILED' && verdict.errorCode === 'INTERRUPTED';
-  if (isCut && signal.reason instanceof ProcessEnding) return release(deps, turn, parts);
-  // What an earlier owner had written is all there is when this one gets nothing.
-  if (verdict.status !== 'COMPLETED' && !writer.saysSomething && state.partial) writer.text(state.partial.content);
-  await writer.close();
-  return conclude(deps, turn, verdict, parts);
 }

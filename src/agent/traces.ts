@@ -1,4 +1,6 @@
+import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
+import type { ToolResult } from '../db/queries/store-tool-result.js';
 import type { Verdict } from './verdict.js';
 
 /** Trace data of a model call: figures, no contents. */
@@ -17,6 +19,19 @@ export const modelCallTrace = (call: SettledCall, model: string, attempt: number
   latencyMs: call.latencyMs,
   timeToFirstTokenMs: call.timeToFirstTokenMs,
   errorCode: call.errorCode,
+});
+
+/** The trace of a prompt for which the history was too long. */
+export const contextTrace = { type: 'CONTEXT_DECISION', data: { olderMessagesLeftOut: true } };
+
+/** Trace data of a tool call that has ended: no contents. */
+export const toolCallTrace = ({ id, name }: StoredToolCall, { status, result, errorCode, durationMs }: ToolResult) => ({
+  toolCallId: id,
+  name,
+  status,
+  errorCode,
+  durationMs,
+  resultLength: result.length,
 });
 
 interface EndedTurn {

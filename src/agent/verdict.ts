@@ -27,6 +27,9 @@ const ended = (
   replyStatus: Verdict['replyStatus'],
 ): Verdict => ({ status, finishReason, errorCode: null, errorRetryable: null, replyStatus });
 
+/** The end of a turn whose tools were run, and which may make no further model call. */
+export const outOfSteps = ended('COMPLETED', 'MAX_STEPS', 'PARTIAL');
+
 /** What cuts a turn from outside: its user's stop, the budget before it began, or the end of this process. */
 export function cut(reason: unknown): Verdict {
   if (reason instanceof StopRequested) return ended('STOPPED', 'STOPPED', 'PARTIAL');
@@ -45,7 +48,7 @@ export function judge(result: CallResult, saysSomething: boolean, signal: AbortS
     case 'content_filter':
       return ended('COMPLETED', 'CONTENT_FILTER', 'PARTIAL');
     default:
-      // No tool was offered, so a call of one answers nothing.
+      // Calls of tools were announced, and none came.
       return failed('PROVIDER_BAD_RESPONSE');
   }
 }

@@ -2,6 +2,7 @@ import type { ModelEvent, ModelFinishReason, TokenUsage } from './port.js';
 import { badResponse, errorOfEvent } from './provider-error.js';
 import { createTextJoiner } from './repair.js';
 import { createSseReader, type SseEvent } from './sse.js';
+import { createToolCallCollector } from './tool-call-collector.js';
 import { readChunk } from './wire-chunk.js';
 import { readUsage } from './wire-usage.js';
 
@@ -26,11 +27,11 @@ export interface CompletionReader {
 export function createCompletionReader(): CompletionReader {
   const sse = createSseReader();
   const joiners = { text: createTextJoiner(), thinking: createTextJoiner() };
-  let events: { type: 'text' | 'thinking'; text: string }[] = [];
+  const toolCalls = createToolCallCollector();
+  let events: { type: 'text' | 'thinking' | 'tool_call_delta'; text: string }[] = [];
   let chunks = 0;
   let finishReason: ModelFinishReason | null = null;
   let usage: TokenUsage | null = null;
-  let hasToolCalls = false;
   let isRefusal = false;
   let isDone = false;
   let failure: unknown = null;
@@ -64,7 +65,7 @@ export function createCompletionReader(): CompletionReader {
     emit('text', chunk.text);
     emit('text', chunk.refusal);
     isRefusal ||= chunk.refusal !== '';
-    hasToolCalls ||= chunk.hasToolCalls;
+    for (const piece of chunk.toolCalls) append('tool_call_delta', toolCalls.add(piece));
     // Some servers repeat the reason, or close with a plain stop after a more telling one.
     if (chunk.finishReason !== null && !(chunk.finishReason === 'stop' && finishReason !== null)) {
       finishReason = chunk.finishReason;
@@ -80,7 +81,7 @@ export function createCompletionReader(): CompletionReader {
     append(type, joiners[type].push(piece));
   }
 
-  function append(type: 'text' | 'thinking', text: string): void {
+  function append(type: 'text' | 'thinking' | 'tool_call_delta', text: string): void {
     if (text === '') return;
     const last = events.at(-1);
     if (last?.type === type) last.text += text;
@@ -91,7 +92,7 @@ export function createCompletionReader(): CompletionReader {
     if (finishReason === null) throw badResponse('no finish reason', { chunks });
     // A refusal comes with `stop`, but it is no answer: its words are the text, its reason tells it apart.
     if (isRefusal) return 'content_filter';
-    return finishReason === 'stop' && hasToolCalls ? 'tool_calls' : finishReason;
+    return finishReason === 'stop' && toolCalls.size > 0 ? 'tool_calls' : finishReason;
   }
 
   return {
@@ -103,6 +104,7 @@ export function createCompletionReader(): CompletionReader {
       return rest;
     },
     result: () => [
+      ...toolCalls.calls(finishReason === 'length').map((call) => ({ type: 'tool_call' as const, call })),
       { type: 'finish', reason: reason() },
       ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
     ],

@@ -15,9 +15,19 @@ export interface PromptToolCall {
   readonly arguments: string;
 }
 
+/** A tool that the model may call. */
+export interface PromptTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
 export interface ModelRequest {
   readonly model: string;
   readonly messages: readonly PromptMessage[];
+  /** Left out: none. */
+  readonly tools?: readonly PromptTool[];
   readonly temperature: number | null;
   /** Output limit in tokens; null leaves it to the provider. */
   readonly maxOutputTokens: number | null;
@@ -33,6 +43,17 @@ export interface TokenUsage {
 
 export type ModelFinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
+/** A call of a tool as the model gave it: nothing of it is checked. */
+export interface ModelToolCall {
+  /** Empty when the provider gave none; not always unique. */
+  readonly id: string;
+  readonly name: string;
+  /** What should be the JSON text of an object; empty when there is none. */
+  readonly arguments: string;
+  /** The output limit came in the middle of it. */
+  readonly isTruncated: boolean;
+}
+
 /**
  * What a model call gives: thinking and text in their order, what arrived together joined, well-formed and without NUL;
  * at the end the finish reason, then the usage. A call that ends without `finish` has failed and throws, and what it
@@ -41,6 +62,10 @@ export type ModelFinishReason = 'stop' | 'length' | 'content_filter' | 'tool_cal
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
+  /** A piece of a tool call, as a sign of life and to be counted; the call itself comes whole. */
+  | { readonly type: 'tool_call_delta'; readonly text: string }
+  /** In the order in which the model began them, before `finish`. */
+  | { readonly type: 'tool_call'; readonly call: ModelToolCall }
   | { readonly type: 'finish'; readonly reason: ModelFinishReason }
   /** At most once, and only when the provider reported usable figures. */
   | { readonly type: 'usage'; readonly usage: TokenUsage };

@@ -32,6 +32,7 @@ function endsWithHighSurrogate(text: string): boolean {
   return last >= 0xd800 && last <= 0xdbff;
 }
 
-function storable(text: string): string {
+/** The text with everything that cannot be stored as U+FFFD. */
+export function storable(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text).toWellFormed();
 }

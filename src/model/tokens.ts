@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { ModelRequest, PromptMessage, TokenUsage } from './port.js';
+import type { ModelRequest, PromptMessage, PromptTool, TokenUsage } from './port.js';
 
 /**
  * Characters per piece. The tokeniser takes quadratic time for a long run without spaces (100,000 equal characters: 8 s),
@@ -66,6 +66,10 @@ export function estimatePromptTokens(messages: readonly PromptMessage[]): number
   return messages.reduce((sum, message) => sum + tokensOfMessage(message), tokensPerReply);
 }
 
+/** Tokens that the tools of a request take: providers count about what their JSON is. */
+export const estimateToolTokens = (tools: readonly PromptTool[]): number =>
+  tools.length === 0 ? 0 : countTokens(JSON.stringify(tools));
+
 function tokensOfMessage(message: PromptMessage): number {
   const text = tokensPerMessage + countTokens(message.content);
   if (message.role === 'user') return text + message.images.length * tokensPerImage;
@@ -79,11 +83,11 @@ function tokensOfMessage(message: PromptMessage): number {
 /**
  * The usage of a call whose provider reported none: an estimate, to be flagged as such.
  *
- * @param outputText all that was received, thinking included
+ * @param outputText all that was received, thinking and tool calls included
  */
 export function estimateUsage(request: ModelRequest, outputText: string): TokenUsage {
   return {
-    inputTokens: estimatePromptTokens(request.messages),
+    inputTokens: estimatePromptTokens(request.messages) + estimateToolTokens(request.tools ?? []),
     cachedInputTokens: 0,
     outputTokens: countTokens(outputText),
     reasoningTokens: 0,

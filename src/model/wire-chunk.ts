@@ -1,13 +1,21 @@
 import type { ModelFinishReason } from './port.js';
 import { badResponse, errorOfEvent } from './provider-error.js';
 
+/** A piece of a tool call. Servers differ in what they leave out and what they repeat. */
+export interface ToolCallPiece {
+  readonly index: number | null;
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
 /** What one chunk of a completion says, as far as this server listens. */
 export interface Chunk {
   readonly thinking: string;
   readonly text: string;
   /** Words of the model about why it will not answer, apart from the text. */
   readonly refusal: string;
-  readonly hasToolCalls: boolean;
+  readonly toolCalls: readonly ToolCallPiece[];
   readonly finishReason: ModelFinishReason | null;
   /** As it came; undefined when the chunk has none. */
   readonly usage: unknown;
@@ -33,12 +41,11 @@ export function readChunk(data: string): Chunk {
   if (parsed.error !== undefined && parsed.error !== null) throw errorOfEvent(parsed.error);
   const choice = readChoice(parsed.choices);
   const delta = optionalFields(choice?.delta, 'delta');
-  const toolCalls = delta?.tool_calls;
   return {
     thinking: readThinking(delta),
     text: optionalText(delta?.content, 'content'),
     refusal: optionalText(delta?.refusal, 'refusal'),
-    hasToolCalls: (Array.isArray(toolCalls) && toolCalls.length > 0) || isFields(delta?.function_call),
+    toolCalls: readToolCalls(delta),
     finishReason: readFinishReason(choice?.finish_reason),
     usage: parsed.usage,
   };
@@ -56,6 +63,26 @@ function readChoice(choices: unknown): Fields | undefined {
 function readThinking(delta: Fields | undefined): string {
   if (typeof delta?.reasoning_content === 'string') return delta.reasoning_content;
   return typeof delta?.reasoning === 'string' ? delta.reasoning : '';
+}
+
+const noToolCalls: readonly ToolCallPiece[] = [];
+
+function readToolCalls(delta: Fields | undefined): readonly ToolCallPiece[] {
+  if (Array.isArray(delta?.tool_calls)) return delta.tool_calls.filter(isFields).map(readToolCall);
+  // The form before tools, which some servers still use when there is only one.
+  return isFields(delta?.function_call) ? [readToolCall({ function: delta.function_call })] : noToolCalls;
+}
+
+function readToolCall(call: Fields): ToolCallPiece {
+  const named = isFields(call.function) ? call.function : {};
+  const given = named.arguments;
+  return {
+    index: typeof call.index === 'number' ? call.index : null,
+    id: typeof call.id === 'string' ? call.id : '',
+    name: typeof named.name === 'string' ? named.name : '',
+    // Some servers send the object itself.
+    arguments: typeof given === 'string' ? given : isFields(given) ? JSON.stringify(given) : '',
+  };
 }
 
 const finishReasons: ReadonlyMap<string, ModelFinishReason> = new Map([

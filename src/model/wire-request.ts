@@ -1,8 +1,9 @@
 import type {
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { ModelRequest, PromptMessage } from './port.js';
+import type { ModelRequest, PromptMessage, PromptTool } from './port.js';
 
 /**
  * The body of a request. The output limit has two names: OpenAI's newer models refuse `max_tokens`, while Ollama, LM
@@ -24,11 +25,17 @@ export function toWireRequest(request: ModelRequest, isOpenAi: boolean): ChatCom
       : isOpenAi || isNewerOpenAiModel(request.model)
         ? { max_completion_tokens: limit }
         : { max_tokens: limit }),
+    ...(request.tools && request.tools.length > 0 ? { tools: request.tools.map(toWireTool) } : {}),
   };
 }
 
 /** The o series and everything from gpt-5 on, also with a gateway's prefix: `openai/gpt-5-mini`. Not `gpt-oss`. */
 const isNewerOpenAiModel = (model: string) => /(^|\/)(o\d|gpt-([5-9]|\d\d))/.test(model);
+
+const toWireTool = ({ name, description, parameters }: PromptTool): ChatCompletionFunctionTool => ({
+  type: 'function',
+  function: { name, description, parameters },
+});
 
 function toWireMessage(message: PromptMessage): ChatCompletionMessageParam {
   switch (message.role) {

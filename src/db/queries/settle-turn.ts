@@ -11,7 +11,7 @@ export interface TurnEnd {
   readonly finishReason: 'STOP' | 'MAX_STEPS' | 'LENGTH' | 'CONTENT_FILTER' | 'STOPPED' | 'ERROR';
   readonly errorCode: ErrorCode | null;
   readonly errorRetryable: boolean | null;
-  /** The last assistant message; null when the model wrote nothing. A flush may have inserted it already. */
+  /** What the last step wrote; null when that is nothing. A flush may have inserted it already. */
   readonly reply: {
     readonly messageId: string;
     readonly content: string;
@@ -31,7 +31,7 @@ WITH turn AS (
   UPDATE turns
   SET ${addTokens}, cost_usd = cost_usd + $8::numeric,
       status = $15::turn_status, finish_reason = $16::finish_reason, error_code = $17, error_retryable = $18,
-      final_message_id = $19::uuid, event_layout = $20::jsonb, finished_at = now(),
+      final_message_id = coalesce($19::uuid, final_message_id), event_layout = $20::jsonb, finished_at = now(),
       lease_owner = NULL, lease_expires_at = NULL
   WHERE id = $13 AND lease_epoch = $14 AND status = 'RUNNING'
   RETURNING session_id

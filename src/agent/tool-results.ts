@@ -1,0 +1,51 @@
+import type { StoredToolCall } from '../db/queries/owned-turn.js';
+import { storeToolResult, type ToolResult } from '../db/queries/store-tool-result.js';
+import type { TurnEventBody } from '../events/event.js';
+import type { AgentDependencies } from './dependencies.js';
+import { StopRequested } from './ends.js';
+import type { RunningTurn } from './running-turn.js';
+import { toolCallTrace } from './traces.js';
+import type { TurnJournal } from './turn-journal.js';
+
+/** A result that tells the model why there is none. */
+export const noResult = (
+  status: 'FAILED' | 'INTERRUPTED',
+  errorCode: string,
+  result: string,
+  durationMs: number | null = null,
+): ToolResult => ({ status, errorCode, result, durationMs });
+
+/** Of a call whose tool was at work when its process was lost. */
+export const outcomeUnknown = noResult(
+  'INTERRUPTED',
+  'OUTCOME_UNKNOWN',
+  'interrupted, outcome unknown: the tool may or may not have done its work. Do not simply call it again.',
+);
+
+/** Of a call that the end of its turn cuts off. */
+export const interruptedBy = (reason: unknown): ToolResult =>
+  reason instanceof StopRequested
+    ? noResult('INTERRUPTED', 'STOPPED', 'interrupted: the user stopped the turn before this call had a result.')
+    : noResult('INTERRUPTED', 'INTERRUPTED', 'interrupted: the turn ended before this call had a result.');
+
+/** Stores the result of a call and tells it, with all that has not been told of the call so far. */
+export async function closeCall(
+  deps: AgentDependencies,
+  { facts }: RunningTurn,
+  journal: TurnJournal,
+  step: number,
+  call: StoredToolCall,
+  result: ToolResult,
+): Promise<void> {
+  const { turnId, epoch } = facts;
+  const { id: toolCallId, status, input } = call;
+  const events: TurnEventBody[] = [];
+  if (status === 'PENDING') events.push({ type: 'ToolCallStarted', step, toolCallId });
+  if (input) events.push({ type: 'InputResolved', requestId: input.requestId });
+  events.push({ type: 'ToolCallCompleted', step, toolCallId });
+  const ids = { messageId: deps.newId(), withdrawalTraceId: deps.newId() };
+  const trace = { id: deps.newId(), data: toolCallTrace(call, result) };
+  await journal.write(events, 'after-tool-result', (layout) =>
+    storeToolResult(deps.db, { turnId, epoch, toolCallId, ...result, ...ids, layout, trace }),
+  );
+}

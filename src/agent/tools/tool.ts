@@ -1,0 +1,47 @@
+import type { PromptTool } from '../../model/port.js';
+
+/** What a tool does to the world around it: nothing, it reads, or it changes something. */
+export type ToolSideEffect = 'none' | 'read' | 'write';
+
+interface Described extends PromptTool {
+  readonly sideEffect: ToolSideEffect;
+  /** Running it twice does no harm, so a call that was interrupted may be run again. */
+  readonly idempotent: boolean;
+}
+
+/** Arguments as a tool takes them, or what is wrong with them, in words for the model. */
+export type ReadArguments<Value> = { readonly value: Value } | { readonly problem: string };
+
+/** What a running tool is told besides its arguments. */
+export interface ToolContext {
+  /** Aborted when the turn is stopped, the tool's time is up or the process ends. */
+  readonly signal: AbortSignal;
+  readonly sessionId: string;
+  readonly turnId: string;
+  /** The same when a call is run again: a key for what must not be done twice. */
+  readonly toolCallId: string;
+}
+
+/** A tool that this server runs. */
+export interface ServerTool extends Described {
+  readonly kind: 'server';
+  readonly timeoutMs: number;
+  read(given: Readonly<Record<string, unknown>>): ReadArguments<unknown>;
+  /** `value` is what `read` gave. What is thrown is logged and never shown. */
+  run(value: unknown, context: ToolContext): unknown;
+}
+
+/** What a tool asks the user. */
+export interface Question {
+  readonly question: string;
+  /** Answers to choose from; null leaves the user free. */
+  readonly choices: readonly string[] | null;
+}
+
+/** A tool whose calls are answered by the user. */
+export interface QuestionTool extends Described {
+  readonly kind: 'question';
+  read(given: Readonly<Record<string, unknown>>): ReadArguments<Question>;
+}
+
+export type Tool = ServerTool | QuestionTool;
