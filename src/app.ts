@@ -1,4 +1,7 @@
 import type { Logger } from 'pino';
+import { askUser } from './agent/tools/ask-user.js';
+import { createToolRegistry } from './agent/tools/registry.js';
+import type { Tool } from './agent/tools/tool.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import { createChat } from './chat/chat.js';
 import type { Config } from './config.js';
@@ -35,6 +38,8 @@ export interface AppOverrides {
   /** Tokens a second of the demo model; 0 is as fast as it can. */
   readonly demoPace?: number;
   readonly failpoint?: Failpoint;
+  /** Besides the built-in ones. */
+  readonly tools?: readonly Tool[];
 }
 
 type Cleanup = () => Promise<void>;
@@ -89,6 +94,7 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
       database,
       model,
       catalog,
+      tools: createToolRegistry([askUser, ...(overrides.tools ?? [])]),
       feed: null,
       log,
       settings: { ...config.chat, maxRetries: config.model.maxRetries },

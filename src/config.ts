@@ -61,6 +61,7 @@ export interface Config {
     readonly budgetMaxCostUsd: number;
     readonly budgetMaxTokens: number;
     readonly leaseMs: number;
+    readonly inputTimeoutMs: number;
     readonly maxMessageBytes: number;
     readonly maxQueuedTurns: number;
   };
@@ -114,6 +115,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       budgetMaxCostUsd: values.BUDGET_MAX_COST_USD,
       budgetMaxTokens: values.BUDGET_MAX_TOKENS,
       leaseMs: values.TURN_LEASE_MS,
+      inputTimeoutMs: values.INPUT_TIMEOUT_MS,
       maxMessageBytes: values.MAX_MESSAGE_BYTES,
       maxQueuedTurns: values.MAX_QUEUED_TURNS,
     },

@@ -65,7 +65,8 @@ export const errorTable = {
     category: 'user',
     retryable: false,
     message: 'The running turn waits for an answer: give it first.',
-    description: 'The active turn waits for the user, so no new turn can start.',
+    description:
+      'The active turn waits for the user, so no new turn can start. extensions.turnId names that turn, extensions.requestId what it waits for.',
   },
   INPUT_ALREADY_RESOLVED: {
     category: 'user',

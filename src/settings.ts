@@ -122,6 +122,9 @@ export const settings = {
   TURN_LEASE_MS: milliseconds(15_000, 200).describe(
     'How long the process that runs a turn may be silent before the turn counts as abandoned.',
   ),
+  INPUT_TIMEOUT_MS: milliseconds(900_000, 1, 2_592_000_000).describe(
+    'How long a question to the user waits for its answer. After that the turn goes on without it.',
+  ),
   SHUTDOWN_GRACE_MS: milliseconds(10_000, 0, 3_600_000).describe('How long running turns may finish after SIGTERM.'),
   STALLED_READER_MS: milliseconds(60_000, 1_000).describe(
     'How long a client may take nothing of what is sent to it before its connection is closed. It may come back and resume.',

@@ -1,5 +1,6 @@
 import type { FeedSignal } from '../events/feed.js';
 import type { TurnDependencies } from './turns/dependencies.js';
+import { expireInputs } from './turns/answer-input.js';
 import { keepLeases, obeyStops } from './turns/lease-keeper.js';
 import { periodically } from './turns/periodically.js';
 import type { Queues } from './turns/queues.js';
@@ -13,6 +14,9 @@ const sessionLookMs = 1_000;
 /** How often the database is asked for turns without an owner, at most half a lease, and for queues that stand still. */
 const recoveryMs = 1_000;
 
+/** How often the database is asked for questions that were not answered in time. */
+const expiryMs = 1_000;
+
 /**
  * What a process does without being asked: keeps its leases, obeys wishes of other processes, looks for turns that it
  * can take up. Signals of other processes only make it look sooner. The returned function ends all of it.
@@ -24,6 +28,7 @@ export function startBackground(deps: TurnDependencies, watch: SessionWatch, que
     periodically('leases', settings.leaseMs / 3, log, () => keepLeases(deps)),
     periodically('stops', stopCheckMs, log, () => obeyStops(deps)),
     periodically('sessions', sessionLookMs, log, () => watch.look()),
+    periodically('expiry', expiryMs, log, () => expireInputs(deps)),
     periodically('recovery', recovery, log, () => recoverTurns(deps, false)),
     periodically('queues', recoveryMs, log, () => queues.sweep()),
   ];

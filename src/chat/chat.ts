@@ -10,6 +10,7 @@ import { createSession } from './sessions/create-session.js';
 import { deleteSession } from './sessions/delete-session.js';
 import { forkSession } from './sessions/fork-session.js';
 import { updateSession } from './sessions/update-session.js';
+import { answerQuestion } from './turns/answer-input.js';
 import { awaitElsewhere, throwIfFailed } from './turns/await-turn.js';
 import type { TurnDependencies } from './turns/dependencies.js';
 import { followSession } from './turns/follow-session.js';
@@ -93,6 +94,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
     turnEvents: (principal, turnId, after = null) => followTurn(deps, principal, turnId, after),
     sessionEvents: (principal, sessionId, after = null) =>
       followSession({ ...deps, watch }, principal, sessionId, after),
+    answerQuestion: (principal, input) => answerQuestion(deps, principal, input),
     stop: (principal, sessionId, turnId = null) => stopTurn(deps, principal, sessionId, turnId),
     async flush(sessionId) {
       await Promise.all(live.inSession(sessionId).map((turn) => turn.flush()));

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ToolRegistry } from '../agent/tools/registry.js';
 import type { Config } from '../config.js';
 import type { Database } from '../db/database.js';
 import type { TurnFeed } from '../events/feed.js';
@@ -11,6 +12,8 @@ export interface ChatDependencies {
   readonly database: Database;
   readonly model: ModelPort;
   readonly catalog: ModelCatalog;
+  /** What the model may call. */
+  readonly tools: ToolRegistry;
   /** Carries what happens between processes, faster than the database does. Null: there is only the database. */
   readonly feed: TurnFeed | null;
   readonly log: Logger;

@@ -100,6 +100,11 @@ export interface ChatService {
   turnEvents(principal: Principal, turnId: string, after?: string | null): Promise<TurnEventCursor>;
   /** Every turn of a session, from the active one or a cursor on, until the session is deleted. */
   sessionEvents(principal: Principal, sessionId: string, after?: string | null): Promise<TurnEventCursor>;
+  /** Answers a question that a turn waits with; resolves once the turn goes on, long before its end. */
+  answerQuestion(
+    principal: Principal,
+    input: { readonly requestId: string; readonly answer: string },
+  ): Promise<{ turnId: string }>;
   /**
    * Ends the active turn and the queue, or one of these turns, and resolves once they have settled; null when there was
    * nothing to end.

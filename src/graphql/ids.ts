@@ -1,8 +1,8 @@
 import { decodeGlobalID, encodeGlobalID } from '@pothos/plugin-relay';
 import { badInput } from '../errors.js';
 
-/** Types whose ids a client may meet; `Budget` can be read but not fetched by its id. */
-export type IdType = 'ChatSession' | 'Message' | 'Turn' | 'ModelCall' | 'TraceEvent' | 'Budget';
+/** Types whose ids a client may meet; `Budget` and `InputRequest` can be read but not fetched by their ids. */
+export type IdType = 'ChatSession' | 'Message' | 'Turn' | 'ModelCall' | 'TraceEvent' | 'Budget' | 'InputRequest';
 
 /** Ids are made in lower case; another spelling would be another opaque id of the same object. */
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

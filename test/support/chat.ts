@@ -1,3 +1,6 @@
+import { askUser } from '../../src/agent/tools/ask-user.js';
+import { createToolRegistry } from '../../src/agent/tools/registry.js';
+import type { Tool } from '../../src/agent/tools/tool.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { type Chat, createChat } from '../../src/chat/chat.js';
 import type { ChatDependencies } from '../../src/chat/dependencies.js';
@@ -48,7 +51,10 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
   return 'OK';
 }
 
-export async function startTestChat(env: Readonly<Record<string, string>> = {}): Promise<TestChat> {
+export async function startTestChat(
+  env: Readonly<Record<string, string>> = {},
+  tools: readonly Tool[] = [],
+): Promise<TestChat> {
   const testDatabase = await createTestDatabase();
   const provider = await startProvider();
   const config = loadConfig({
@@ -75,6 +81,7 @@ export async function startTestChat(env: Readonly<Record<string, string>> = {}):
       database,
       model,
       catalog,
+      tools: createToolRegistry([askUser, ...tools]),
       feed: null,
       log,
       settings: { ...config.chat, maxRetries: config.model.maxRetries },

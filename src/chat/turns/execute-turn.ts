@@ -1,6 +1,7 @@
 import { OwnershipLost } from '../../agent/ends.js';
 import type { ReplyWriter } from '../../agent/reply-writer.js';
-import { runTurn, type TurnResult } from '../../agent/run-turn.js';
+import { runTurn } from '../../agent/run-turn.js';
+import type { TurnResult } from '../../agent/running-turn.js';
 import type { AcceptedTurn } from '../../db/queries/accept-turn.js';
 import type { OwnedTurn, TurnFacts, TurnState } from '../../db/queries/owned-turn.js';
 import { releaseTurn } from '../../db/queries/release-turn.js';
@@ -62,8 +63,11 @@ async function runToEnd(deps: TurnDependencies, run: Run): Promise<TurnOutcome> 
     db: deps.database.pool,
     model: deps.model,
     findModel: deps.catalog.find,
+    tools: deps.tools,
     log: deps.log,
     maxRetries: deps.settings.maxRetries,
+    inputTimeoutMs: deps.settings.inputTimeoutMs,
+    patienceMs: deps.settings.leaseMs,
     newId: deps.newId,
     now: deps.now,
     random: deps.random,

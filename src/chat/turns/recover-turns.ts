@@ -1,6 +1,6 @@
 import { settleFigures } from '../../agent/call-figures.js';
 import { AttemptsExhausted, StopRequested } from '../../agent/ends.js';
-import { buildPrompt } from '../../agent/prompt.js';
+import { buildRequest } from '../../agent/prompt.js';
 import { modelCallTrace } from '../../agent/traces.js';
 import { bookFailedCall } from '../../db/queries/book-failed-call.js';
 import { type LostCall, loadOwnedTurn, type OwnedTurn } from '../../db/queries/owned-turn.js';
@@ -36,7 +36,7 @@ function modelOf(deps: TurnDependencies, call: LostCall): ModelInfo {
 /** The provider has worked on a lost call and bills it, so it is booked by an estimate. False when the turn is lost. */
 async function bookLostCall(deps: TurnDependencies, { facts, state }: OwnedTurn, call: LostCall, thinking: string) {
   const model = modelOf(deps, call);
-  const { messages } = await buildPrompt(deps.database.pool, facts, model);
+  const { request } = await buildRequest({ db: deps.database.pool, tools: deps.tools }, facts, model);
   const now = deps.now();
   const figures = settleFigures(
     {
@@ -48,7 +48,7 @@ async function bookLostCall(deps: TurnDependencies, { facts, state }: OwnedTurn,
       firstTokenAt: null,
       error: { code: 'INTERRUPTED', retryable: true },
     },
-    { model: model.id, messages, temperature: null, maxOutputTokens: null },
+    request,
     model,
     now,
   );

@@ -5,7 +5,9 @@ import type { WhenBusy } from '../service.js';
 /** Why a session in which a turn runs or waits takes nothing else. */
 export function busyError(facts: RefusalFacts): ChatError {
   const details = facts.activeTurnId === null ? {} : { turnId: facts.activeTurnId };
-  return new ChatError(facts.awaitingInput ? 'INPUT_PENDING' : 'TURN_IN_PROGRESS', undefined, { details });
+  const requestId = facts.pendingRequestId;
+  if (requestId === null) return new ChatError('TURN_IN_PROGRESS', undefined, { details });
+  return new ChatError('INPUT_PENDING', undefined, { details: { ...details, requestId } });
 }
 
 /** Why a turn cannot join the queue. */

@@ -2,6 +2,7 @@ import { StopRequested } from '../../agent/ends.js';
 import type { Principal } from '../../auth/principal.js';
 import { requestStop } from '../../db/queries/request-stop.js';
 import { ChatError } from '../../errors.js';
+import { stopWaitingTurn } from './answer-input.js';
 import { awaitEnd } from './await-turn.js';
 import type { TurnDependencies } from './dependencies.js';
 import { followTurn } from './follow-turn.js';
@@ -30,6 +31,7 @@ export async function stopTurn(
   deps.live.abort(active, new StopRequested());
   const outcome = await deps.live.get(active)?.settled;
   if (outcome?.kind !== 'ended') {
+    await stopWaitingTurn(deps, active);
     deps.feed?.signal({ kind: 'stop', turnId: active });
     await awaitEnd(await followTurn(deps, principal, active, null), async () => false);
   }

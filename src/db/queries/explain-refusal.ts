@@ -7,7 +7,8 @@ export interface RefusalFacts {
   /** The turn that runs or waits for its user, or else the first of the queue. */
   readonly activeTurnId: string | null;
   readonly queuedTurns: number;
-  readonly awaitingInput: boolean;
+  /** The oldest request that the active turn waits with; null when it does not wait. */
+  readonly pendingRequestId: string | null;
   /** The turn that has used the idempotency key. */
   readonly prior: { readonly turnId: string; readonly inputDigest: string } | null;
   readonly budget: {
@@ -20,7 +21,10 @@ export interface RefusalFacts {
 }
 
 const text = `
-SELECT s.status = 'CLOSED' AS closed, s.model, s.queued_turns, coalesce(a.status = 'AWAITING_INPUT', false) AS awaiting_input,
+SELECT s.status = 'CLOSED' AS closed, s.model, s.queued_turns,
+       CASE WHEN a.status = 'AWAITING_INPUT' THEN (
+         SELECT r.id FROM input_requests r WHERE r.turn_id = a.id AND r.status = 'PENDING' ORDER BY r.created_at, r.id LIMIT 1
+       ) END AS pending_request_id,
        coalesce(a.id, (SELECT q.id FROM turns q WHERE q.session_id = s.id AND q.status = 'QUEUED' ORDER BY q.number LIMIT 1))
          AS active_turn_id,
        p.id AS prior_id, p.input_digest AS prior_digest,
@@ -38,7 +42,7 @@ interface Row {
   model: string;
   queued_turns: number;
   active_turn_id: string | null;
-  awaiting_input: boolean;
+  pending_request_id: string | null;
   prior_id: string | null;
   prior_digest: string | null;
   max_cost_usd: string | null;
@@ -66,7 +70,7 @@ export async function explainRefusal(
     model: row.model,
     activeTurnId: row.active_turn_id,
     queuedTurns: row.queued_turns,
-    awaitingInput: row.awaiting_input,
+    pendingRequestId: row.pending_request_id,
     prior: row.prior_id && row.prior_digest ? { turnId: row.prior_id, inputDigest: row.prior_digest } : null,
     budget: {
       maxCostUsd: row.max_cost_usd,

@@ -40,6 +40,7 @@ describe('without settings', () => {
         budgetMaxCostUsd: 10,
         budgetMaxTokens: 500_000,
         leaseMs: 15_000,
+        inputTimeoutMs: 900_000,
         maxMessageBytes: 1_048_576,
         maxQueuedTurns: 10,
       },
