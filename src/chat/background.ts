@@ -1,6 +1,6 @@
 import type { FeedSignal } from '../events/feed.js';
-import type { TurnDependencies } from './turns/dependencies.js';
 import { expireInputs } from './turns/answer-input.js';
+import type { TurnDependencies } from './turns/dependencies.js';
 import { keepLeases, obeyStops } from './turns/lease-keeper.js';
 import { periodically } from './turns/periodically.js';
 import type { Queues } from './turns/queues.js';

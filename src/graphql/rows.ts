@@ -10,8 +10,8 @@ export interface HasId {
   readonly id: string;
 }
 
-/** The models that lists and node(id:) read. */
-export type Model = 'chatSession' | 'message' | 'turn' | 'modelCall' | 'traceEvent';
+/** The models that lists, node(id:) and events read. */
+export type Model = 'chatSession' | 'message' | 'turn' | 'modelCall' | 'traceEvent' | 'toolCall' | 'inputRequest';
 
 interface Delegate {
   findMany(query: object): Promise<HasId[]>;

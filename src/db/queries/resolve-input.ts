@@ -80,13 +80,7 @@ export async function resolveRequest(
   const { rows } = await db.query<{ status: ResolvedRequest['status']; lease_epoch: number | null }>({
     name: 'resolve-input',
     text: resolve,
-    values: [
-      owner.leaseOwner,
-      owner.leaseMs,
-      request.requestId,
-      JSON.stringify(request.answer),
-      request.traceId,
-    ],
+    values: [owner.leaseOwner, owner.leaseMs, request.requestId, JSON.stringify(request.answer), request.traceId],
   });
   return rows[0] ? { status: rows[0].status, epoch: rows[0].lease_epoch } : null;
 }

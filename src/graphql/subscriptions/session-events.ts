@@ -1,6 +1,6 @@
 import { builder } from '../builder.js';
 import { idOf } from '../ids.js';
-import { StreamEvent, streamed } from '../types/stream-event.js';
+import { StreamEvent } from '../types/stream-event.js';
 
 builder.subscriptionField('sessionEvents', (t) =>
   t.field({
@@ -16,6 +16,6 @@ builder.subscriptionField('sessionEvents', (t) =>
     },
     subscribe: (_root, { sessionId, after }, { chat, principal }) =>
       chat.sessionEvents(principal, idOf('ChatSession', sessionId, 'sessionId'), after),
-    resolve: streamed,
+    resolve: (event) => event,
   }),
 );

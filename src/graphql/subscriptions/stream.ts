@@ -1,7 +1,7 @@
 import { builder } from '../builder.js';
 import { idOf } from '../ids.js';
 import { messageOptions } from '../message-options.js';
-import { StreamEvent, streamed } from '../types/stream-event.js';
+import { StreamEvent } from '../types/stream-event.js';
 
 const StreamInput = builder.inputType('StreamInput', {
   description: 'A message to the model whose reply is to be streamed.',
@@ -31,6 +31,6 @@ builder.subscriptionField('stream', (t) =>
       const sessionId = idOf('ChatSession', message.sessionId, 'sessionId');
       return chat.stream(principal, { ...message, sessionId, operationId }, after);
     },
-    resolve: streamed,
+    resolve: (event) => event,
   }),
 );

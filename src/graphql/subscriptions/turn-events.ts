@@ -1,6 +1,6 @@
 import { builder } from '../builder.js';
 import { idOf } from '../ids.js';
-import { StreamEvent, streamed } from '../types/stream-event.js';
+import { StreamEvent } from '../types/stream-event.js';
 
 builder.subscriptionField('turnEvents', (t) =>
   t.field({
@@ -16,6 +16,6 @@ builder.subscriptionField('turnEvents', (t) =>
     },
     subscribe: (_root, { turnId, after }, { chat, principal }) =>
       chat.turnEvents(principal, idOf('Turn', turnId, 'turnId'), after),
-    resolve: streamed,
+    resolve: (event) => event,
   }),
 );

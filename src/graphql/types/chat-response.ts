@@ -1,9 +1,18 @@
+import type { Prisma } from '../../db/generated/prisma/client.js';
 import type { FinishReason as FinishReasonValue, TurnStatus } from '../../db/generated/prisma/enums.js';
 import { builder } from '../builder.js';
 import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
 import { FinishReason } from './finish-reason.js';
+import { InputRequest } from './input-request.js';
 import { totalTokensOf, Usage, usageColumns, usageOf } from './usage.js';
+
+/** The oldest open request among those of a turn. */
+const oldestPending = {
+  where: { status: 'PENDING' },
+  orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  take: 1,
+} as const satisfies Prisma.Turn$inputRequestsArgs;
 
 /** How a turn without a stored reason ended. A response exists only for the states on the left. */
 const reasonOf: Record<TurnStatus, FinishReasonValue> = {
@@ -23,7 +32,7 @@ export const ChatResponse = builder.prismaObject('Turn', {
   fields: (t) => ({
     content: t.string({
       description:
-        'Text of the reply. Empty when the turn ended before its first word; cut when finishReason is neither STOP nor INPUT_REQUIRED.',
+        'Text of the last message of the model that has one. Empty when the turn ended before its first word; cut when finishReason is neither STOP nor INPUT_REQUIRED.',
       select: { finalMessage: { select: { content: true } } },
       resolve: ({ finalMessage }) => finalMessage?.content ?? '',
     }),
@@ -51,10 +60,21 @@ export const ChatResponse = builder.prismaObject('Turn', {
       select: { finishReason: true },
       resolve: ({ finishReason, status }) => finishReason ?? reasonOf[status],
     }),
+    pendingInput: t.field({
+      type: InputRequest,
+      nullable: true,
+      description:
+        'What the turn asks of its user, the oldest when it asks several things; answer it and the same turn goes on. Null unless finishReason is INPUT_REQUIRED.',
+      select: (_args, _context, nestedSelection) => ({
+        status: true,
+        inputRequests: nestedSelection(oldestPending),
+      }),
+      resolve: ({ status, inputRequests }) => (status === 'AWAITING_INPUT' ? (inputRequests[0] ?? null) : null),
+    }),
     message: t.relation('finalMessage', {
       nullable: true,
       description:
-        'The stored reply, with the id that the events of the stream carried; null when the turn ended before its first word.',
+        'The stored message, with the id that the events of the stream carried; null when the turn ended before its first word.',
     }),
     turn: t.variant('Turn', { description: 'The turn that gave it.' }),
     session: t.relation('session', { onNull: gone, description: 'The session, with the totals after this turn.' }),

@@ -13,6 +13,7 @@ import { firstQueuedTurn } from '../first-queued-turn.js';
 import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
 import { pageComplexity } from '../paging.js';
+import { InputRequest } from './input-request.js';
 import { Message } from './message.js';
 import { ModelCall } from './model-call.js';
 import { TraceEvent, TraceEventType } from './trace-event.js';
@@ -136,6 +137,20 @@ export const ChatSession = builder.prismaNode('ChatSession', {
         if (activeTurn || queuedTurns === 0) return activeTurn;
         return firstQueuedTurn(context, queryFromInfo({ context, info }), id);
       },
+    }),
+    pendingInput: t.field({
+      type: InputRequest,
+      nullable: true,
+      description:
+        'What the active turn waits for, the oldest when it waits for several things; null when it does not wait.',
+      select: (_args, _context, nestedSelection) => ({
+        inputRequests: nestedSelection({
+          where: { status: 'PENDING' as const, turn: { status: 'AWAITING_INPUT' as const } },
+          orderBy: [{ createdAt: 'asc' as const }, { id: 'asc' as const }],
+          take: 1,
+        }),
+      }),
+      resolve: ({ inputRequests }) => inputRequests[0] ?? null,
     }),
     modelCalls: t.connection({
       type: ModelCall,

@@ -1,10 +1,14 @@
+import type { InputRequest as InputRequestRow, ToolCall as ToolCallRow } from '../../db/generated/prisma/client.js';
 import { encodeCursor } from '../../events/cursor.js';
 import type { TurnEvent } from '../../events/event.js';
 import { builder } from '../builder.js';
 import { found } from '../found.js';
 import { globalId } from '../ids.js';
+import { loadRow } from '../load-row.js';
 import { loadTurn } from '../load-turn.js';
 import { ChatResponse } from './chat-response.js';
+import { InputRequest } from './input-request.js';
+import { ToolCall } from './tool-call.js';
 import { Turn } from './turn.js';
 import { TurnError } from './turn-error.js';
 import { Usage } from './usage.js';
@@ -90,6 +94,59 @@ const StepCompleted = eventType('StepCompleted').implement({
   }),
 });
 
+const ToolCallStarted = eventType('ToolCallStarted').implement({
+  interfaces,
+  description:
+    'A call of a tool has begun, or a question is about to be asked. Calls of one step may run at the same time.',
+  fields: (t) => ({
+    step: t.exposeInt('step', { description: 'Step of the turn that made the call, from 1.' }),
+    toolCall: t.prismaField({
+      type: ToolCall,
+      description: 'The call, as it is stored when this event is delivered.',
+      resolve: (query, { toolCallId }, _args, context) => loadRow<ToolCallRow>(context, 'toolCall', query, toolCallId),
+    }),
+  }),
+});
+
+const ToolCallCompleted = eventType('ToolCallCompleted').implement({
+  interfaces,
+  description: 'A call has its result, which may be that it failed or was interrupted.',
+  fields: (t) => ({
+    step: t.exposeInt('step', { description: 'Step of the turn that made the call, from 1.' }),
+    toolCall: t.prismaField({
+      type: ToolCall,
+      description: 'The call with its result.',
+      resolve: (query, { toolCallId }, _args, context) => loadRow<ToolCallRow>(context, 'toolCall', query, toolCallId),
+    }),
+  }),
+});
+
+const InputRequested = eventType('InputRequested').implement({
+  interfaces,
+  description:
+    'The turn asks its user and waits: answer with the mutation that belongs to the type of the request. Nothing else comes until then; several requests may be open at once.',
+  fields: (t) => ({
+    request: t.prismaField({
+      type: InputRequest,
+      description:
+        'What it asks. A request that was answered meanwhile is told again to whoever follows from the start.',
+      resolve: (query, { requestId }, _args, context) =>
+        loadRow<InputRequestRow>(context, 'inputRequest', query, requestId),
+    }),
+  }),
+});
+
+const InputResolved = eventType('InputResolved').implement({
+  interfaces,
+  description: 'A request was answered, has expired or was closed by a stop: it takes no answer any more.',
+  fields: (t) => ({
+    requestId: t.id({
+      description: 'Id of the request.',
+      resolve: ({ requestId }) => globalId('InputRequest', requestId),
+    }),
+  }),
+});
+
 const response =
   'The reply and its usage, as stored. Its content is the whole text, so that a client can put it in place of the deltas it joined.';
 
@@ -134,15 +191,21 @@ const TurnStopped = eventType('TurnStopped').implement({
   }),
 });
 
-type StreamedEvent = EventOf<
-  'TurnStarted' | 'TextDelta' | 'ThinkingDelta' | 'StepCompleted' | 'TurnCompleted' | 'TurnFailed' | 'TurnStopped'
->;
-
-export const streamed = (event: TurnEvent) => event as StreamedEvent;
-
 export const StreamEvent = builder.unionType('StreamEvent', {
   description:
     'What a turn emits. Without after the first event is TurnStarted; exactly one of TurnCompleted, TurnFailed, TurnStopped is the last. The union may grow: ignore members that you do not know.',
-  types: [TurnStarted, TextDelta, ThinkingDelta, StepCompleted, TurnCompleted, TurnFailed, TurnStopped],
+  types: [
+    TurnStarted,
+    TextDelta,
+    ThinkingDelta,
+    StepCompleted,
+    ToolCallStarted,
+    ToolCallCompleted,
+    InputRequested,
+    InputResolved,
+    TurnCompleted,
+    TurnFailed,
+    TurnStopped,
+  ],
   resolveType: ({ type }) => type,
 });

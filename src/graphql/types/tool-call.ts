@@ -12,7 +12,7 @@ export const ToolCallStatus = builder.enumType('ToolCallStatus', {
   } as const,
 });
 
-builder.prismaObject('ToolCall', {
+export const ToolCall = builder.prismaObject('ToolCall', {
   description: 'One call of a tool by the model.',
   select: { id: true },
   fields: (t) => ({
@@ -35,7 +35,8 @@ builder.prismaObject('ToolCall', {
     }),
     durationMs: t.exposeInt('durationMs', {
       nullable: true,
-      description: 'How long the tool worked, in milliseconds; null for an open call and for one that was seeded.',
+      description:
+        'How long the tool worked, or the user took to answer, in milliseconds; null for a call that is open, was never begun or was seeded.',
     }),
   }),
 });

@@ -10,7 +10,7 @@ export const TurnStatus = builder.enumType('TurnStatus', {
   description: 'Where a turn stands. COMPLETED, FAILED and STOPPED are final; the others count as active.',
   values: {
     QUEUED: { description: 'Accepted, but it waits for the turn before it.' },
-    RUNNING: { description: 'The model is being asked.' },
+    RUNNING: { description: 'The model is being asked, or a tool is at work.' },
     AWAITING_INPUT: { description: 'It waits for an answer of the user.' },
     COMPLETED: { description: 'It has a usable reply; finishReason says how it came to its end.' },
     FAILED: { description: 'It has no usable reply; error says why. Text that had come is kept.' },
@@ -39,7 +39,7 @@ export const Turn = builder.prismaNode('Turn', {
       query: { orderBy: { sequence: 'asc' } },
     }),
     response: t.variant(ChatResponse, {
-      description: 'What it gave; null until it has ended.',
+      description: 'What it gave; null until it has ended or waits for input.',
       isNull: ({ status }) => status === 'QUEUED' || status === 'RUNNING',
     }),
     error: t.field({

@@ -17,7 +17,7 @@ const strangers: [string, Principal][] = [
 
 let api: TestSchema;
 /** An object of each type that has an id, all of `owner`. */
-let ids: Record<Exclude<IdType, 'Budget'>, string>;
+let ids: Record<Exclude<IdType, 'Budget' | 'InputRequest'>, string>;
 
 beforeAll(async () => {
   api = await startTestSchema();
