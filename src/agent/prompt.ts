@@ -25,7 +25,11 @@ export interface Prompt {
   readonly dropped: boolean;
 }
 
-const callsText = (message: HistoryMessage) => (message.toolCalls.length > 0 ? JSON.stringify(message.toolCalls) : '');
+/** Calls as they are sent. Servers that fill a template with the arguments want an object, whatever the model once gave. */
+const callsOf = ({ toolCalls }: HistoryMessage) =>
+  toolCalls.map(({ id, name, arguments: given }) => ({ id, name, arguments: JSON.stringify(asObject(given) ?? {}) }));
+
+const callsText = (message: HistoryMessage) => (message.toolCalls.length > 0 ? JSON.stringify(callsOf(message)) : '');
 
 /** Never less than the number of tokens, and free to compute: no token is shorter than a byte. */
 const upperBound = (message: HistoryMessage) =>
@@ -83,16 +87,7 @@ function toPrompt(message: HistoryMessage, images: readonly string[]): PromptMes
       return { role: 'user', content: content + note, images };
     }
     case 'ASSISTANT':
-      return {
-        role: 'assistant',
-        content,
-        toolCalls: message.toolCalls.map((call) => ({
-          id: call.id,
-          name: call.name,
-          // Servers that fill a template with them want an object, whatever the model once gave.
-          arguments: JSON.stringify(asObject(call.arguments) ?? {}),
-        })),
-      };
+      return { role: 'assistant', content, toolCalls: callsOf(message) };
     case 'TOOL':
       return { role: 'tool', content, toolCallId: message.toolCallId ?? '' };
   }

@@ -31,7 +31,8 @@ WITH turn AS (
 ), call AS (
   UPDATE tool_calls c
   SET status = $5::tool_call_status, result = $6, error_code = $7, finished_at = now(),
-      duration_ms = coalesce($8::int, least(extract(epoch FROM now() - c.started_at) * 1000, 2147483647)::int)
+      duration_ms = CASE WHEN $8::int IS NOT NULL THEN $8::int
+                         WHEN c.started_at IS NOT NULL THEN least(extract(epoch FROM now() - c.started_at) * 1000, 2147483647)::int END
   FROM turn WHERE c.id = $3 AND c.turn_id = turn.id AND c.finished_at IS NULL
   RETURNING c.id, c.session_id, c.message_id, c.position, c.call_id
 ), withdrawn AS (
