@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { defineTool } from '../../../src/agent/tools/define-tool.js';
 import type { TurnEvent } from '../../../src/events/event.js';
 import { readAll, startTestChat, type TestChat } from '../../support/chat.js';
-import { deferred } from '../../support/deferred.js';
+import { type Deferred, deferred } from '../../support/deferred.js';
 import * as script from '../../support/script.js';
 
 /** A tool that waits until the test lets its call end. */
-const calls = new Map<string, { begun: ReturnType<typeof deferred>; end: ReturnType<typeof deferred> }>();
+const calls = new Map<string, { begun: Deferred<void>; end: Deferred<void> }>();
 const callOf = (name: string) => {
   const call = calls.get(name) ?? { begun: deferred(), end: deferred() };
   calls.set(name, call);
