@@ -15,7 +15,7 @@ export interface Context {
   /** Id of the subscription on its WebSocket, which clients repeat when they re-subscribe; null elsewhere. */
   readonly operationId: string | null;
   /** Aborted when the client has left, the server stops or the caller may no longer read. */
-  readonly signal: AbortSignal;
+  signal(): AbortSignal;
   readonly chat: ChatService;
   readonly database: Database;
   readonly catalog: ModelCatalog;

@@ -3,7 +3,7 @@ import { never } from './left-operation.js';
 import { type MaskedError, type Masking, maskError } from './mask-error.js';
 import type { OperationScope } from './options.js';
 
-type Scope = Pick<OperationScope, 'requestId' | 'record' | 'signal'>;
+type Scope = Pick<OperationScope, 'requestId' | 'record' | 'isOver'>;
 
 export interface ClientResults {
   /** Masks the errors of a result and notes them for the log. */
@@ -49,7 +49,7 @@ export function createClientResults(masking: Omit<Masking, 'requestId'>): Client
           }
           try {
             const step = await iterator.next();
-            if (scope.signal.aborted) {
+            if (scope.isOver) {
               return never();
             }
             if (step.done || ended) {
@@ -58,8 +58,8 @@ export function createClientResults(masking: Omit<Masking, 'requestId'>): Client
             scope.record.sent();
             return { done: false, value: result(step.value, scope) };
           } catch (error) {
-            if (scope.signal.aborted) {
-              // Sources are woken by the signal; what they throw then is no news for anybody.
+            if (scope.isOver) {
+              // Sources are woken by its signal; what they throw then is no news for anybody.
               return never();
             }
             if (ended) {

@@ -48,7 +48,7 @@ function useSubscriptionChecks(streams: Seats): Plugin<HttpContext, HttpContext>
         });
         return;
       }
-      if (scope.signal.aborted) {
+      if (scope.isOver) {
         // Its client has left while it was prepared: a place that was taken now would never be free again.
         setResultAndStopExecution({ errors: [asGraphQLError(new ChatError('UNAVAILABLE'))] });
         return;
@@ -60,7 +60,7 @@ function useSubscriptionChecks(streams: Seats): Plugin<HttpContext, HttpContext>
         });
         return;
       }
-      scope.signal.addEventListener('abort', free, { once: true });
+      scope.onceOver(free);
     },
   };
 }
@@ -139,8 +139,8 @@ export function createGraphQLServer(
       errorCache: createCache({ max: 1 }),
     },
     context: ({ scope }) => {
-      const { principal, requestId, operationId, signal } = scope;
-      return createContext({ principal, requestId, operationId, signal });
+      const { principal, requestId, operationId } = scope;
+      return createContext({ principal, requestId, operationId, signal: () => scope.signal() });
     },
     plugins: [
       useRequestChecks(),

@@ -1,3 +1,5 @@
+import type { OperationScope } from './options.js';
+
 /**
  * What an operation comes to that its client has left. The protocol frees the id of an operation at that moment, and
  * once more, with a `complete` to the client, when the operation itself is over; by then the id may be that of another,
@@ -7,18 +9,18 @@ export const never = <T>(): Promise<T> => new Promise(() => {});
 
 /** The outcome of a step of an operation, unless its client has left meanwhile. */
 export async function unlessLeft<T>(
-  signal: AbortSignal,
+  scope: Pick<OperationScope, 'isOver'>,
   step: () => Promise<T> | T,
   discard: (outcome: T) => void = () => {},
 ): Promise<T> {
   try {
     const outcome = await step();
-    if (!signal.aborted) {
+    if (!scope.isOver) {
       return outcome;
     }
     discard(outcome);
   } catch (error) {
-    if (!signal.aborted) {
+    if (!scope.isOver) {
       throw error;
     }
   }

@@ -13,16 +13,17 @@ export interface OperationStart {
   /** The client's id of the operation on its WebSocket; null over HTTP and SSE. */
   readonly operationId: string | null;
   /** Aborted when the client has left or may no longer listen, when the server stops, and at the end at the latest. */
-  readonly signal: AbortSignal;
+  signal(): AbortSignal;
 }
-
-/** Why the signal of an operation was aborted. One for all: an error with a stack for each would tell nobody more. */
-export const operationOver = new DOMException('The operation is over.', 'AbortError');
 
 /** An operation while it runs; lives in the GraphQL context beside what createContext gave. */
 export interface OperationScope extends OperationStart {
   readonly transport: TransportName;
   readonly record: OperationRecord;
+  /** Answered, completed, refused or left: whatever comes of it now reaches nobody. */
+  readonly isOver: boolean;
+  /** Calls `undo` when the operation is over, at once if it is. */
+  onceOver(undo: () => void): void;
 }
 
 /** Bounds on what clients may take. Everything above is refused with RATE_LIMITED and can be tried again later. */

@@ -11,7 +11,8 @@ import { createGraphiQL } from './graphiql.js';
 import type { GraphQLServer, HttpContext } from './graphql-server.js';
 import { answerHealth, answerReadiness } from './health.js';
 import { answerLandingPage } from './landing-page.js';
-import { operationOver, type TransportOptions } from './options.js';
+import { Operation } from './operation.js';
+import type { TransportOptions } from './options.js';
 import { isHostAllowed, isOriginAllowed, type OriginRules } from './origin.js';
 import { endpoint, pathOf } from './paths.js';
 import { readBody } from './read-body.js';
@@ -65,10 +66,11 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
   async function answerOperation(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
     const transport = acceptsOnlyStream(request.headers.accept ?? null) ? 'sse' : 'http';
     const record = beginRecord({ requestId, transport });
-    const controller = new AbortController();
+    let operation: Operation | null = null;
     response.once('close', () => {
-      record.end(!response.writableFinished);
-      controller.abort(operationOver);
+      const left = !response.writableFinished;
+      record.end(left);
+      operation?.end(left);
     });
     const refuseWith = (refusal: ChatError, status?: number) => {
       record.failed([{ code: refusal.code, cause: refusal }]);
@@ -94,11 +96,13 @@ export function createRequestHandler(options: TransportOptions, parts: RequestHa
       }
       return;
     }
-    const { principal } = identity;
-    const { signal } = controller;
+    operation = new Operation({ principal: identity.principal, requestId, operationId: null, transport, record });
+    if (response.closed) {
+      operation.end(true);
+    }
     const reply: HttpContext['reply'] = { eventStream: null };
     const answer = await graphql.handleRequest(toFetchRequest(graphql, request, body), {
-      scope: { principal, requestId, operationId: null, transport, signal, record },
+      scope: operation,
       reply,
     });
     const problem = formProblemOf(answer);

@@ -53,14 +53,14 @@ export function createSocketGraphQL({
   readonly isDraining: () => boolean;
 }): Server<SocketState> {
   // Which pipeline belongs to which arguments; graphql-ws hands the same object through.
-  const pipelines = new WeakMap<object, { execute: Execute; subscribe: Execute; signal: AbortSignal }>();
+  const pipelines = new WeakMap<object, { execute: Execute; subscribe: Execute; scope: OperationScope }>();
   const run = (step: 'execute' | 'subscribe') => async (args: ExecutionArgs) => {
     const pipeline = pipelines.get(args);
     if (pipeline === undefined) {
       throw new Error('an operation was not prepared');
     }
     try {
-      return await unlessLeft(pipeline.signal, () => pipeline[step](args), discard);
+      return await unlessLeft(pipeline.scope, () => pipeline[step](args), discard);
     } catch (error) {
       return { errors: [error as GraphQLError] };
     }
@@ -84,7 +84,7 @@ export function createSocketGraphQL({
       variableValues: payload.variables ?? null,
       contextValue: await pipeline.contextFactory(),
     };
-    pipelines.set(args, { execute: pipeline.execute, subscribe: pipeline.subscribe, signal: scope.signal });
+    pipelines.set(args, { execute: pipeline.execute, subscribe: pipeline.subscribe, scope });
     return args;
   }
 
@@ -99,7 +99,7 @@ export function createSocketGraphQL({
           throw new Error('an operation came before the identity');
         }
         const scope = extra.operations.begin(id, payload, extra.identity);
-        return await unlessLeft(scope.signal, () => prepare(scope, payload));
+        return await unlessLeft(scope, () => prepare(scope, payload));
       } catch (error) {
         return [
           error instanceof GraphQLError

@@ -2,7 +2,8 @@ import type { SubscribePayload } from 'graphql-ws';
 import type { Identity } from '../auth/authenticate.js';
 import { ChatError } from '../errors.js';
 import type { OperationRecord } from '../observability/operation-log.js';
-import { type OperationScope, operationOver } from './options.js';
+import { Operation } from './operation.js';
+import type { OperationScope } from './options.js';
 
 /** What runs on one WebSocket. */
 export interface SocketOperations {
@@ -24,8 +25,7 @@ type Results = AsyncGenerator<unknown, void, undefined>;
 
 interface Running {
   readonly id: string;
-  readonly scope: OperationScope;
-  readonly controller: AbortController;
+  readonly scope: Operation;
   results: Results | null;
 }
 
@@ -50,8 +50,7 @@ export function createSocketOperations({
     if (byId.get(operation.id) === payload) {
       byId.delete(operation.id);
     }
-    operation.scope.record.end(left);
-    operation.controller.abort(operationOver);
+    operation.scope.end(left);
     if (left) {
       // The protocol does the same, but not before a socket that is being closed is gone for good.
       operation.results?.return().catch(() => {
@@ -66,18 +65,16 @@ export function createSocketOperations({
   return {
     begin(id, payload, identity) {
       const requestId = newId();
-      const controller = new AbortController();
-      const scope: OperationScope = {
+      const scope = new Operation({
         principal: identity.principal,
         requestId,
         operationId: id,
         transport: 'ws',
-        signal: controller.signal,
         record: beginRecord({ requestId, transport: 'ws' }),
-      };
+      });
       scopes.set(payload, scope);
       const full = running.size >= limit;
-      running.set(payload, { id, scope, controller, results: null });
+      running.set(payload, { id, scope, results: null });
       byId.set(id, payload);
       if (full) {
         throw new ChatError('RATE_LIMITED', `${limit} operations run on this connection: end some first.`);

@@ -46,7 +46,7 @@ export async function startTestSchema(): Promise<TestSchema> {
     principal,
     requestId: 'test',
     operationId: null,
-    signal: new AbortController().signal,
+    signal: () => new AbortController().signal,
     chat: readOnlyChat,
     database,
     catalog,

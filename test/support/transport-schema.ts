@@ -91,7 +91,7 @@ function source<T>(activity: Activity, produce: (signal: AbortSignal) => Promise
     if (open) {
       open = false;
       leave();
-      controller.abort();
+      controller.abort(over);
     }
     return { done: true, value: undefined } as const;
   };
@@ -127,6 +127,9 @@ const wait = (ms: number, signal: AbortSignal) =>
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end);
   });
+
+/** One for all sources: making an error for each would be most of what leaving costs. */
+const over = new Error('the source is over');
 
 const never = () => new Promise<null>(() => {});
 
@@ -245,8 +248,9 @@ export function createTestSchema(): { schema: GraphQLSchema; activity: Activity 
     });
   });
   resolve('Subscription', 'silent', () => source(activity, never));
-  resolve('Subscription', 'parked', async function* (_args, { signal }) {
+  resolve('Subscription', 'parked', async function* (_args, context) {
     const leave = activity.enter();
+    const signal = context.signal();
     try {
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       yield 0;

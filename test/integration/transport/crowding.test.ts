@@ -44,7 +44,7 @@ describe('a crowd (J5)', () => {
     expect((await gql(url, '{ hello }')).body).toEqual({ data: { hello: 'world' } });
     socket.socket.terminate();
     await activity.whenOpen(0);
-  });
+  }, 30_000);
 
   it('of sockets is refused at the door, and the door opens again', async () => {
     const { url } = await useTransport({ limits: { sockets: 2 } });
