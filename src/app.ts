@@ -9,6 +9,9 @@ import { openDatabase } from './db/database.js';
 import { isDatabaseUnavailable } from './db/database-errors.js';
 import { startEmbeddedPostgres } from './db/embedded/embedded-postgres.js';
 import { migrate } from './db/migrate.js';
+import type { TurnFeed } from './events/feed.js';
+import { namespaceOf } from './events/redis/keys.js';
+import { openRedisFeed } from './events/redis/open-feed.js';
 import { type Failpoint, noFailpoint } from './failpoints.js';
 import { createLoaders } from './graphql/context.js';
 import { buildSchema } from './graphql/schema.js';
@@ -59,6 +62,17 @@ async function openStorage(config: Config['database'], log: Logger, cleanups: Cl
   return database;
 }
 
+function openFeed({ redis, database }: Config, processId: string, log: Logger, cleanups: Cleanup[]): TurnFeed | null {
+  if (redis === null) return null;
+  if (database.url === null) {
+    log.warn('REDIS_URL has no effect without DATABASE_URL: the embedded Postgres serves this process only');
+    return null;
+  }
+  const feed = openRedisFeed({ url: redis.url, namespace: namespaceOf(database.url), processId, log });
+  cleanups.push(() => feed.close());
+  return feed;
+}
+
 async function openModel(config: Config['model'], log: Logger, cleanups: Cleanup[], pace: number | undefined) {
   let provider = config.provider;
   if (provider === null) {
@@ -90,15 +104,17 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
     countTokens('load');
     const database = await opening;
     const model = await openModel(config.model, log, cleanups, overrides.demoPace);
+    const processId = makeId();
+    const feed = openFeed(config, processId, log, cleanups);
     const chat = createChat({
       database,
       model,
       catalog,
       tools: createToolRegistry([askUser, ...(overrides.tools ?? [])]),
-      feed: null,
+      feed,
       log,
       settings: { ...config.chat, maxRetries: config.model.maxRetries },
-      processId: makeId(),
+      processId,
       exclusive: config.database.url === null,
       newId: makeId,
       now,

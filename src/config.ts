@@ -48,6 +48,8 @@ export interface Config {
     readonly stalledReaderMs: number;
   };
   readonly database: { readonly url: string | null; readonly dataDir: string; readonly poolSize: number };
+  /** Null: processes hear of each other through the database alone. */
+  readonly redis: { readonly url: string } | null;
   readonly model: {
     /** Null: no provider is configured and the demo model answers. */
     readonly provider: { readonly apiKey: string | null; readonly baseUrl: string | null } | null;
@@ -103,6 +105,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       stalledReaderMs: values.STALLED_READER_MS,
     },
     database: { url: values.DATABASE_URL ?? null, dataDir: values.DATA_DIR, poolSize: values.DATABASE_POOL_SIZE },
+    redis: values.REDIS_URL === undefined ? null : { url: values.REDIS_URL },
     model: {
       provider: hasProvider ? { apiKey: values.OPENAI_API_KEY ?? null, baseUrl: values.OPENAI_BASE_URL ?? null } : null,
       defaultModel: values.MODEL ?? null,

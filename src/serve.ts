@@ -28,7 +28,7 @@ const isForOperator = (error: unknown): error is Error =>
  */
 export async function serve(env: NodeJS.ProcessEnv, overrides: AppOverrides = {}): Promise<void> {
   const config = readConfig(env);
-  const secrets = [config.model.provider?.apiKey, config.auth?.jwtSecret, config.database.url];
+  const secrets = [config.model.provider?.apiKey, config.auth?.jwtSecret, config.database.url, config.redis?.url];
   const log = createLog(
     config.logLevel,
     undefined,

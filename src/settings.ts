@@ -63,6 +63,12 @@ const origins = z
     ),
   );
 
+const redisUrl = z
+  .url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' })
+  .refine((url) => !URL.canParse(url) || /^\/?\d{0,4}$/.test(new URL(url).pathname), {
+    message: 'must end with the port or with the number of a database, such as redis://host:6379/0',
+  });
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
@@ -86,6 +92,9 @@ export const settings = {
     .min(1)
     .default('./.data')
     .describe('Folder of the embedded Postgres. One server at a time may use it.'),
+  REDIS_URL: redisUrl
+    .optional()
+    .describe('A Redis that carries events between processes faster than Postgres does. Nothing needs it.'),
   OPENAI_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]+$/, 'has characters that an HTTP header cannot carry')

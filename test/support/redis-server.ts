@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'redis';
-import { findFreePort } from '../../src/db/embedded/free-port.js';
+import { freePort } from './free-port.js';
 
 type Client = ReturnType<typeof createClient>;
 
@@ -62,7 +62,7 @@ export async function findRedisServer(): Promise<boolean> {
 
 /** Starts one on a free port of loopback. It keeps nothing on disk. */
 export async function startRedisServer(): Promise<RedisServer> {
-  const port = await findFreePort();
+  const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'chatsession-redis-'));
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | null = null;

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -152,7 +153,7 @@ describe.skipIf(!canStart)('a feed whose Redis fails', () => {
     operator.destroy();
   });
 
-  test('what cannot be sent is dropped and counted, not kept', async () => {
+  test('what cannot be sent is dropped and counted, not kept', { timeout: 30_000 }, async () => {
     const owner = await open();
     const other = await open();
     const turnId = newId();
@@ -183,6 +184,22 @@ describe.skipIf(!canStart)('a feed whose Redis fails', () => {
     expect(await connections()).toHaveLength(4);
     await Promise.all(feeds.map((feed) => feed.close()));
     await expect.poll(connections).toEqual([]);
+    operator.destroy();
+  });
+
+  test('a user with the rights that docs/deploy.md names can do all of it', async () => {
+    const operator = await connectRedis(server.url);
+    const text = await readFile(new URL('../../../docs/deploy.md', import.meta.url), 'utf8');
+    const rights = /needs `(\+@connection[^`]*)` on the keys `([^`]*)`/.exec(text) ?? [];
+    const rules = ['on', '>secret', `~${rights[2]}`, ...String(rights[1]).split(' ')];
+    await operator.sendCommand(['ACL', 'SETUSER', 'chat', ...rules]);
+    const url = server.url.replace('//', '//chat:secret@');
+    const [owner, other] = [openFeed({ url, namespace }), openFeed({ url, namespace })];
+    closing.push(owner, other);
+    const turnId = newId();
+    const told = collectBatches();
+    other.watch(turnId, told.onBatch);
+    await publishUntilTold(owner, turnId, 0, [told]);
     operator.destroy();
   });
 

@@ -28,6 +28,7 @@ describe('without settings', () => {
         stalledReaderMs: 60_000,
       },
       database: { url: null, dataDir: './.data', poolSize: 10 },
+      redis: null,
       model: {
         provider: null,
         defaultModel: null,
@@ -97,6 +98,8 @@ describe('problems', () => {
     ['OPENAI_API_KEY', 'sk-geheim mit leerzeichen'],
     ['AUTH_JWT_SECRET', 'kurzesgeheimnis'],
     ['DATABASE_URL', 'mysql://user:geheimespasswort@db.example/chat'],
+    ['REDIS_URL', 'http://user:geheimespasswort@redis.example'],
+    ['REDIS_URL', 'redis://user:geheimespasswort@redis.example/geheim'],
     ['OPENAI_BASE_URL', 'ftp://user:geheimespasswort@llm.example'],
     ['AUTH_JWKS_URL', 'file:///geheim'],
     ['MODELS', '{"geheim'],
@@ -187,6 +190,15 @@ describe('the provider', () => {
   ])('is configured by key or address alone', (env, provider) => {
     expect(loadConfig(env).model.provider).toEqual(provider);
   });
+});
+
+describe('REDIS_URL', () => {
+  it.each(['redis://127.0.0.1', 'redis://redis:6379/2', 'rediss://user:p%40ss@redis.example:6380/'])(
+    'is taken as it is: %s',
+    (url) => {
+      expect(loadConfig({ REDIS_URL: url }).redis).toEqual({ url });
+    },
+  );
 });
 
 describe('CORS_ORIGINS', () => {
