@@ -4,6 +4,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { type ChatClient, chatClient, openTurn, textOf } from '../support/client.js';
 import { deferred } from '../support/deferred.js';
 import * as script from '../support/script.js';
+import { startSecondApp } from '../support/second-app.js';
 
 // Field reports A18 and A21: two runs on one conversation mix their replies, and the retry of a request that had landed
 // makes a second turn.
@@ -42,6 +43,31 @@ describe('sends at the same time', () => {
       expect(result.errors?.[0]?.extensions?.turnId).toBe(session.turns.nodes[0].id);
     }
   });
+
+  it('to three servers: of 30 one is answered, the others are told that a turn is running', async () => {
+    const others = await Promise.all([startSecondApp(app), startSecondApp(app)]);
+    const clients = [client, ...others.map(({ url }) => chatClient(url))];
+    const id = await client.createSession();
+    const gate = script.gate();
+    app.provider.enqueue([script.pause(gate), script.reply('the one answer')]);
+    const before = app.provider.requests.length;
+    const restRefused = deferred();
+    let refused = 0;
+    const sends = Array.from({ length: 30 }, async (_, at) => {
+      const result = await (clients[at % 3] ?? client).trySend(id, `question ${at}`);
+      if (result.errors) refused += 1;
+      if (refused === 29) restRefused.resolve();
+      return result;
+    });
+    await restRefused.promise;
+    gate.open();
+    const results = await Promise.all(sends);
+    expect(results.flatMap(codesOf)).toEqual(Array.from({ length: 29 }, () => 'TURN_IN_PROGRESS'));
+    expect(results.filter(({ data }) => data?.send.content === 'the one answer')).toHaveLength(1);
+    expect(app.provider.requests.length - before).toBe(1);
+    expect(await client.session(id)).toMatchObject({ turnCount: 1, messageCount: 2, activeTurn: null });
+    await Promise.all(others.map((other) => other.close()));
+  }, 30_000);
 
   it('with one client id: one turn, one request, eight equal answers, and the same again later', async () => {
     const id = await client.createSession();
