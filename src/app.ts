@@ -5,12 +5,12 @@ import type { Tool } from './agent/tools/tool.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import { createChat } from './chat/chat.js';
 import type { Config } from './config.js';
-import { openDatabase } from './db/database.js';
+import { type Database, openDatabase } from './db/database.js';
 import { isDatabaseUnavailable } from './db/database-errors.js';
 import { startEmbeddedPostgres } from './db/embedded/embedded-postgres.js';
 import { migrate } from './db/migrate.js';
+import { databaseIdentity } from './db/queries/database-identity.js';
 import type { TurnFeed } from './events/feed.js';
-import { namespaceOf } from './events/redis/keys.js';
 import { openRedisFeed } from './events/redis/open-feed.js';
 import { type Failpoint, noFailpoint } from './failpoints.js';
 import { createLoaders } from './graphql/context.js';
@@ -62,13 +62,18 @@ async function openStorage(config: Config['database'], log: Logger, cleanups: Cl
   return database;
 }
 
-function openFeed({ redis, database }: Config, processId: string, log: Logger, cleanups: Cleanup[]): TurnFeed | null {
+async function openFeed(
+  { redis, database: { url } }: Config,
+  database: Database,
+  parts: { readonly processId: string; readonly log: Logger; readonly cleanups: Cleanup[] },
+): Promise<TurnFeed | null> {
+  const { processId, log, cleanups } = parts;
   if (redis === null) return null;
-  if (database.url === null) {
+  if (url === null) {
     log.warn('REDIS_URL has no effect without DATABASE_URL: the embedded Postgres serves this process only');
     return null;
   }
-  const feed = openRedisFeed({ url: redis.url, namespace: namespaceOf(database.url), processId, log });
+  const feed = openRedisFeed({ url: redis.url, namespace: await databaseIdentity(database.pool), processId, log });
   cleanups.push(() => feed.close());
   return feed;
 }
@@ -105,7 +110,7 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
     const database = await opening;
     const model = await openModel(config.model, log, cleanups, overrides.demoPace);
     const processId = makeId();
-    const feed = openFeed(config, processId, log, cleanups);
+    const feed = await openFeed(config, database, { processId, log, cleanups });
     const chat = createChat({
       database,
       model,

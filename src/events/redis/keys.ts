@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /** Names of the streams of one feed. */
 export interface FeedKeys {
   turn(turnId: string): string;
@@ -17,16 +15,4 @@ export function feedKeys(namespace: string, processId: string): FeedKeys {
     signals: `${prefix}:signals`,
     wake: `${prefix}:wake:${processId}`,
   };
-}
-
-/**
- * A namespace made from where the database is: the same for every process that names host, port and database alike,
- * whatever its user and password are.
- */
-export function namespaceOf(databaseUrl: string): string {
-  const { hostname, port, pathname } = new URL(databaseUrl);
-  return createHash('sha256')
-    .update(`${hostname}:${port || '5432'}${pathname}`)
-    .digest('base64url')
-    .slice(0, 12);
 }
