@@ -12,6 +12,7 @@ const response = /* GraphQL */ `
     tokensUsed
     costUsd
     toolCallsMade
+    pendingInput { __typename id turnId ... on Question { question choices } }
     usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated }
     message { id content status role sequence }
     turn { id number status finishReason error { code message retryable } }
@@ -28,6 +29,7 @@ export const send = /* GraphQL */ `
 
 const events = /* GraphQL */ `
   ${response}
+  fragment Call on ToolCall { id name arguments status result errorCode durationMs }
   fragment Event on StreamEvent {
     __typename
     ... on TurnEvent { turnId sequence cursor at }
@@ -40,6 +42,10 @@ const events = /* GraphQL */ `
       usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated }
       budget { spentCostUsd spentTokens }
     }
+    ... on ToolCallStarted { step toolCall { ...Call } }
+    ... on ToolCallCompleted { step toolCall { ...Call } }
+    ... on InputRequested { request { __typename id turnId createdAt expiresAt ... on Question { question choices } } }
+    ... on InputResolved { requestId }
     ... on TurnCompleted { response { ...Reply } }
     ... on TurnFailed { error { code message retryable } response { ...Reply } }
     ... on TurnStopped { response { ...Reply } }
@@ -107,6 +113,12 @@ export const copied = /* GraphQL */ `
   }
 `;
 
+export const answerQuestion = /* GraphQL */ `
+  mutation Answer($input: AnswerQuestionInput!) {
+    answerQuestion(input: $input) { id status }
+  }
+`;
+
 export const session = /* GraphQL */ `
   query Session($id: ID!) {
     chatSession(id: $id) {
@@ -120,6 +132,7 @@ export const session = /* GraphQL */ `
       budget { spentCostUsd spentTokens remainingCostUsd remainingTokens }
       history { id sequence role content status seeded clientMessageId turn { id } }
       activeTurn { id status }
+      pendingInput { __typename id turnId ... on Question { question choices } }
       turns(first: 100) {
         nodes { id number status finishReason error { code retryable } userMessage { id content } messages { id role content } }
       }

@@ -67,20 +67,6 @@ afterEach(() => {
 });
 afterAll(() => test.close());
 
-interface Call {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: unknown;
-}
-
-/** A reply that calls tools. */
-const calling = (list: readonly Call[], said = '', reason = 'tool_calls'): script.Script => [
-  ...(said === '' ? [] : [script.text(said)]),
-  ...list.map((call, index) => script.toolCall({ ...call, index, chunks: 2 })),
-  script.finish(reason),
-  script.usage({ prompt: 20, completion: 10 }),
-];
-
 const tell = (events: readonly TurnEvent[]) => events.map((event) => ('delta' in event ? event.delta : event.type));
 const toolCallsOf = (turnId: string) =>
   test.rows(
@@ -97,7 +83,7 @@ async function start(message = 'go') {
 describe('a turn whose model calls tools', () => {
   it('runs them, tells the model, and ends with its answer', async () => {
     test.provider.enqueue(
-      calling([{ id: 'c1', name: 'add', arguments: { a: 2, b: 3 } }], 'Let me add.'),
+      script.callTools([{ id: 'c1', name: 'add', arguments: { a: 2, b: 3 } }], { content: 'Let me add.' }),
       script.reply('It is 5.'),
     );
     const first = test.provider.requests.length;
@@ -131,8 +117,8 @@ describe('a turn whose model calls tools', () => {
         finish_reason: 'STOP',
         step: 2,
         tool_calls_made: 1,
-        input_tokens: '30',
-        output_tokens: '15',
+        input_tokens: '20',
+        output_tokens: '10',
       },
     ]);
     expect(
@@ -161,7 +147,7 @@ describe('a turn whose model calls tools', () => {
 
   it('runs what only reads at the same time, and keeps the results in the order of the calls', async () => {
     test.provider.enqueue(
-      calling([
+      script.callTools([
         { id: 'c1', name: 'look', arguments: { key: 'one' } },
         { id: 'c2', name: 'look', arguments: { key: 'two' } },
       ]),
@@ -197,7 +183,7 @@ describe('a turn whose model calls tools', () => {
 
   it('runs what writes one by one', async () => {
     test.provider.enqueue(
-      calling([
+      script.callTools([
         { id: 'c1', name: 'change', arguments: { key: 'one' } },
         { id: 'c2', name: 'change', arguments: { key: 'two' } },
         { id: 'c3', name: 'look', arguments: { key: 'three' } },
@@ -276,7 +262,7 @@ describe('a turn whose model calls tools', () => {
       { status: 'FAILED', error_code: 'INVALID_ARGUMENTS', result: /JSON of an object/ },
     ],
   ])('tells the model of a call %s, and goes on', async (_case, name, args, want) => {
-    test.provider.enqueue(calling([{ id: 'c1', name, arguments: args }]), script.reply('I see.'));
+    test.provider.enqueue(script.callTools([{ id: 'c1', name, arguments: args }]), script.reply('I see.'));
     const first = test.provider.requests.length;
     const { events } = await start();
     const seen = await readAll(events);
@@ -309,7 +295,7 @@ describe('a turn whose model calls tools', () => {
   it('gives calls without an id, or with the same, ids of their own', async () => {
     const add = { name: 'add', arguments: { a: 1, b: 1 } };
     test.provider.enqueue(
-      calling([
+      script.callTools([
         { id: 'same', ...add },
         { id: 'same', ...add },
         { id: '', ...add },
@@ -325,7 +311,7 @@ describe('a turn whose model calls tools', () => {
 
   it('ends when it has made as many model calls as it may, with the results in the history', async () => {
     const sessionId = await test.createSession({ maxStepsPerTurn: 2 });
-    const again = calling([{ id: 'c1', name: 'add', arguments: { a: 1, b: 1 } }], 'Once more.');
+    const again = script.callTools([{ id: 'c1', name: 'add', arguments: { a: 1, b: 1 } }], { content: 'Once more.' });
     test.provider.enqueue(again, again);
     const { turnId } = await test.chat.service.send(test.caller, { sessionId, message: 'loop' });
     expect(
@@ -337,7 +323,10 @@ describe('a turn whose model calls tools', () => {
   it('offers only what its session allows', async () => {
     const sessionId = await test.createSession();
     await test.rows('UPDATE chat_sessions SET tool_names = \'["add", "gone"]\' WHERE id = $1', sessionId);
-    test.provider.enqueue(calling([{ id: 'c1', name: 'change', arguments: { key: 'x' } }]), script.reply('Alas.'));
+    test.provider.enqueue(
+      script.callTools([{ id: 'c1', name: 'change', arguments: { key: 'x' } }]),
+      script.reply('Alas.'),
+    );
     const first = test.provider.requests.length;
     const { turnId } = await test.chat.service.send(test.caller, { sessionId, message: 'change it' });
     const { body } = await test.provider.request(first);
