@@ -11,6 +11,7 @@ import { acceptsOnlyStream, acceptsStream, jsonTypeFor } from './accept.js';
 import type { ClientResults } from './client-result.js';
 import { useOperationDescription } from './describe-operation.js';
 import { useDocumentLimits } from './document-limits.js';
+import { useEventExecution } from './event-execution.js';
 import { createEventStream, type EventStream, eventStreamHeaders, eventStreamOf } from './event-stream.js';
 import { statusOf } from './mask-error.js';
 import type { OperationScope, TransportOptions, TransportTiming } from './options.js';
@@ -146,6 +147,7 @@ export function createGraphQLServer(
       useRequestChecks(),
       useDocumentLimits(),
       useOperationDescription(),
+      useEventExecution(),
       useSubscriptionChecks(streams),
       useClientResults(results, timing),
     ],
