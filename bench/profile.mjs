@@ -10,7 +10,9 @@ import { warmUp } from './workloads/warm-up.mjs';
 import { workloads } from './workloads/workloads.mjs';
 
 const string = { type: 'string' };
-const { values } = parseArgs({ options: { peer: string, workload: string, postgres: string, after: string, for: string } });
+const { values } = parseArgs({
+  options: { peer: string, workload: string, postgres: string, after: string, for: string },
+});
 const results = new URL('./results/', import.meta.url);
 await mkdir(results, { recursive: true });
 const postgres = await startPostgres(values.postgres);
