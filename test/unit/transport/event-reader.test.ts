@@ -36,7 +36,7 @@ const word = new GraphQLObjectType({
     value: { type: text },
     loud: { type: text, args: { twice: { type: GraphQLBoolean } }, resolve: ({ value }) => `${value}!` },
     later: { type: text, resolve: async ({ value }) => value },
-    detail: { type: detail, resolve: ({ value }) => ({ length: value.length }) },
+    detail: { type: detail, resolve: ({ value }) => ({ length: String(value).length }) },
   },
 });
 const number = new GraphQLObjectType({
