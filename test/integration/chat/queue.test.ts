@@ -324,6 +324,13 @@ describe('stop', () => {
       expect(events.map(({ type }) => type)).toEqual(['TurnStarted', 'TurnStopped']);
     }
     expect(await service.stop(test.caller, sessionId, c)).toBeNull();
+    const numbers: number[] = [];
+    for (const { id } of await turnsOf(sessionId)) {
+      const told = await readAll(await service.turnEvents(test.caller, id));
+      numbers.push(...told.map(({ sequence }) => sequence));
+    }
+    // Events of the first turn, then two for each that never ran, without holes.
+    expect(numbers.slice(-6)).toEqual([1, 2, 3, 4, 5, 6].map((at) => (numbers.at(-7) ?? Number.NaN) + at));
     await held.sending;
     expect(await historyOf(sessionId)).toEqual(['long', 'working']);
     expect(await countersOf(sessionId)).toEqual({
