@@ -22,6 +22,10 @@ export default defineConfig({
         extends: true,
         test: { name: 'leaks', include: ['test/leaks/**/*.test.ts'], testTimeout: 60_000, ...database },
       },
+      {
+        extends: true,
+        test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], testTimeout: 120_000, ...database },
+      },
       { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 30_000, ...database } },
     ],
   },

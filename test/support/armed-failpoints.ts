@@ -32,7 +32,7 @@ export function readFailpoints(text: string): ArmedFailpoint[] {
 
 export interface ArmedFailpoints {
   readonly failpoint: Failpoint;
-  /** Counting begins here. */
+  /** In place of those that are armed. Counting begins here. */
   arm(points: readonly ArmedFailpoint[]): void;
 }
 
@@ -50,7 +50,7 @@ export function createArmedFailpoints(act: (point: ArmedFailpoint) => void): Arm
       for (const point of due) act(point);
     },
     arm(points) {
-      armed.push(...points.map((point) => ({ point, left: point.hit })));
+      armed = points.map((point) => ({ point, left: point.hit }));
     },
   };
 }

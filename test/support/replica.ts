@@ -44,7 +44,7 @@ export interface Replica {
   /** Resolves when nothing of it runs any more because a failpoint has stopped it. */
   stopped(): Promise<void>;
   resume(): void;
-  /** Arms failpoints from now on; see readFailpoints. */
+  /** Arms failpoints from now on, in place of those that are armed; see readFailpoints. */
   arm(failpoints: string): Promise<void>;
   resources(): Promise<ReplicaResources>;
   /**

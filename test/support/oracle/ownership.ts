@@ -29,10 +29,9 @@ function sessionProblems({ id, turns, messages, modelCalls, turnCount, lastMessa
   for (const { id: messageId, status } of messages) {
     if (status === 'STREAMING') problems.push(`message ${messageId} is still being written`);
   }
-  for (const attempt of duplicates(
-    modelCalls.map((call) => `${call.turnId}, step ${call.step}, attempt ${call.attempt}`),
-  )) {
-    problems.push(`two calls are booked as one: ${attempt}`);
+  const succeeded = modelCalls.filter(({ status }) => status === 'SUCCEEDED');
+  for (const step of duplicates(succeeded.map((call) => `${call.turnId}, step ${call.step}`))) {
+    problems.push(`two calls of one step have succeeded: ${step}`);
   }
   const numbers = turns.map(({ number }) => number);
   if (numbers.some((number, at) => number !== at + 1) || turnCount !== turns.length) {

@@ -258,9 +258,11 @@ const faults: Readonly<Record<string, readonly (readonly [what: string, damage: 
     ],
     ['a message is not finished', session(({ messages }) => (messages[1].status = 'STREAMING')), /still being written/],
     [
-      'two calls are booked as one',
-      session(({ modelCalls }) => (modelCalls[3].attempt = 1)),
-      /two calls are booked as one: t2, step 2, attempt 1/,
+      'two calls of one step have succeeded',
+      session(({ modelCalls }) => {
+        modelCalls[2].status = 'SUCCEEDED';
+      }),
+      /two calls of one step have succeeded: t2, step 2/,
     ],
     ['turns have a hole', session(({ turns }) => (turns[1].number = 3)), /2 turns are numbered 1, 3/],
     ['messages have a hole', session(({ messages }) => (messages[6].sequence = 8)), /7 messages stand at .* 6, 8/],
