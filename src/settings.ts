@@ -11,6 +11,7 @@ const price = z.number('give a number of USD per million tokens').min(0, 'a pric
 const modelEntry = z.strictObject({
   contextWindow: z.number('give the window in tokens').int().min(256).max(100_000_000),
   maxOutputTokens: z.number('give a number of tokens').int().min(1).optional(),
+  tools: z.boolean('is true or false').optional(),
   inputPrice: price.optional(),
   cachedInputPrice: price.optional(),
   outputPrice: price.optional(),
@@ -110,7 +111,7 @@ export const settings = {
     .optional()
     .describe('Default model of new sessions. Unset: demo without a provider, gpt-5.4-mini with one.'),
   MODELS: models.describe(
-    'JSON that adds to or overrides the table of models: {"my-model": {"contextWindow": 8192, "maxOutputTokens": 1024, "inputPrice": 2.5, "cachedInputPrice": 1.25, "outputPrice": 10}}. Prices in USD per million tokens; 0 for a free model, left out when unknown.',
+    'JSON that adds to or overrides the table of models: {"my-model": {"contextWindow": 8192, "maxOutputTokens": 1024, "inputPrice": 2.5, "cachedInputPrice": 1.25, "outputPrice": 10}}. Prices in USD per million tokens; 0 for a free model, left out when unknown. "tools": false for a model whose server refuses requests with tools.',
   ),
   MODEL_IDLE_TIMEOUT_MS: milliseconds(60_000).describe(
     'Longest silence of the provider, before its first chunk and between two chunks.',

@@ -143,7 +143,7 @@ export async function buildRequest(
   turn: TurnFacts,
   model: ModelInfo,
 ): Promise<{ readonly request: ModelRequest; readonly dropped: boolean }> {
-  const offered = toPromptTools(tools.allowed(turn.toolNames));
+  const offered = model.takesTools ? toPromptTools(tools.allowed(turn.toolNames)) : [];
   const { messages, dropped } = await buildPrompt(db, turn, model, offered);
   const { temperature, maxOutputTokens } = turn;
   return { request: { model: model.id, messages, tools: offered, temperature, maxOutputTokens }, dropped };

@@ -12,6 +12,8 @@ export interface ModelInfo {
   readonly maxOutputTokens: number | null;
   /** Null when unknown: such a model cannot run under a cost limit. */
   readonly prices: ModelPrices | null;
+  /** Whether its server takes requests with tools. */
+  readonly takesTools: boolean;
   /** Whether the built-in demo model answers for it. */
   readonly isDemo: boolean;
 }
@@ -81,6 +83,7 @@ function toModelInfo(
       input === undefined || output === undefined
         ? null
         : { input: exact(input), cachedInput: exact(cached ?? input), output: exact(output) },
+    takesTools: override?.tools ?? true,
     isDemo,
   };
 }

@@ -29,6 +29,7 @@ function modelOf(deps: TurnDependencies, call: LostCall): ModelInfo {
             cachedInput: exact(cachedInputPrice ?? inputPrice),
             output: exact(outputPrice),
           },
+    takesTools: known?.takesTools ?? true,
     isDemo: false,
   };
 }

@@ -320,6 +320,15 @@ describe('a turn whose model calls tools', () => {
     await test.chat.service.send(test.caller, { sessionId, message: 'and now?' });
   });
 
+  it('offers no tools for a model whose server takes none', async () => {
+    const plain = await startTestChat({
+      MODELS: JSON.stringify({ scripted: { contextWindow: 8192, inputPrice: 1, outputPrice: 1, tools: false } }),
+    });
+    await plain.chat.service.send(plain.caller, { sessionId: await plain.createSession(), message: 'hello' });
+    expect((await plain.provider.request(0)).body).not.toHaveProperty('tools');
+    await plain.close();
+  });
+
   it('offers only what its session allows', async () => {
     const sessionId = await test.createSession();
     await test.rows('UPDATE chat_sessions SET tool_names = \'["add", "gone"]\' WHERE id = $1', sessionId);

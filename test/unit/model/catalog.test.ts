@@ -65,6 +65,7 @@ describe('the models on offer', () => {
       contextWindow: 8_192,
       maxOutputTokens: null,
       prices: null,
+      takesTools: true,
       isDemo: false,
     });
     expect(models.find('llama3.2')).toBe(models.default);

@@ -19,6 +19,12 @@ describe('the body of a request', () => {
       stream_options: { include_usage: true },
     });
     expect(toWireRequest(request({ temperature: 0 }), true)).toMatchObject({ temperature: 0 });
+    expect(toWireRequest(request({ tools: [] }), true)).not.toHaveProperty('tools');
+  });
+
+  test('offers tools as functions', () => {
+    const tool = { name: 'f', description: 'Does it.', parameters: { type: 'object', properties: {} } };
+    expect(toWireRequest(request({ tools: [tool] }), true).tools).toEqual([{ type: 'function', function: tool }]);
   });
 
   test.each([
