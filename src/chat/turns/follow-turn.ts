@@ -6,6 +6,7 @@ import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
 import { decodeCursor, turnMark } from '../../events/cursor.js';
 import type { TurnEventCursor } from '../service.js';
+import type { Interruption } from './interruption.js';
 import type { LiveTurn, LiveTurns } from './live-turns.js';
 import { type FollowedLog, TurnFollower } from './turn-follower.js';
 import type { TurnMirrors } from './turn-mirrors.js';
@@ -22,8 +23,13 @@ const pauseMs = 500;
 const liveLog = ({ log }: LiveTurn): FollowedLog => ({ log: log.events, release: () => {} });
 
 /** Where the turn can be followed now; null when it is gone. */
-async function findLog(deps: FollowDependencies, principal: Principal, turnId: string): Promise<FollowedLog | null> {
-  for (;;) {
+async function findLog(
+  deps: FollowDependencies,
+  principal: Principal,
+  turnId: string,
+  leaving: Interruption,
+): Promise<FollowedLog | null> {
+  while (!leaving.isFired) {
     const live = deps.live.get(turnId);
     if (live && !live.log.events.isOver) return liveLog(live);
     const load = () => loadTurn(deps.database.pool, turnId, principal);
@@ -35,11 +41,12 @@ async function findLog(deps: FollowDependencies, principal: Principal, turnId: s
       await sleep(pauseMs);
     }
   }
+  return null;
 }
 
 /** Follows a turn that runs in this process from its start. */
 export const followLive = (deps: FollowDependencies, principal: Principal, live: LiveTurn): TurnEventCursor =>
-  new TurnFollower(() => findLog(deps, principal, live.turnId), liveLog(live), 0);
+  new TurnFollower((leaving) => findLog(deps, principal, live.turnId, leaving), liveLog(live), 0);
 
 function readAfter(turnId: string, after: string | null): number {
   if (after === null) return 0;
@@ -69,7 +76,7 @@ export async function followFrom(
   const followed = live && !live.log.events.isOver ? liveLog(live) : deps.mirrors.hold(turn, load);
   // What another process has told may be ahead of what it has stored, so there only the end shows that a place is none.
   const isFuture = live !== undefined && sequence > live.log.sequence;
-  return new TurnFollower(() => findLog(deps, principal, turnId), followed, isFuture ? 0 : sequence);
+  return new TurnFollower((leaving) => findLog(deps, principal, turnId, leaving), followed, isFuture ? 0 : sequence);
 }
 
 /**

@@ -13,18 +13,23 @@ export interface FollowedLog {
 }
 
 /**
+ * Finds the log to follow now; null when the turn is gone, which ends the following. `leaving` fires when nobody waits
+ * for the answer any more.
+ */
+export type FindLog = (leaving: Interruption) => Promise<FollowedLog | null>;
+
+/**
  * Follows a turn wherever it runs: where one log is over and the turn is not, it looks for the next one and goes on
  * where it stands. `return` ends a waiting `next` at once, whatever that waits for.
  */
 export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined, undefined> {
-  readonly #find: () => Promise<FollowedLog | null>;
+  readonly #find: FindLog;
   readonly #leaving = new Interruption();
   #after: number;
   #followed: FollowedLog | null = null;
   #cursor: LogCursor | null = null;
 
-  /** @param find the log to follow now; null when the turn is gone, which ends the following. */
-  constructor(find: () => Promise<FollowedLog | null>, first: FollowedLog, after: number) {
+  constructor(find: FindLog, first: FollowedLog, after: number) {
     this.#find = find;
     this.#after = after;
     this.#follow(first);
@@ -37,7 +42,7 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
   async next(): Promise<Result> {
     while (!this.#leaving.isFired) {
       if (!this.#cursor) {
-        const found = await this.#leaving.race(this.#find(), (late) => late?.release());
+        const found = await this.#leaving.race(this.#find(this.#leaving), (late) => late?.release());
         if (!found) break;
         this.#follow(found);
         continue;

@@ -6,6 +6,8 @@ import { cutBefore, isEnded, replay, type StoredTurn } from '../../events/replay
 
 /** How long nothing may have been heard of a turn before the database is asked. */
 const silenceMs = 500;
+/** Batches kept at most while what lies before them is read. */
+const mostAhead = 500;
 
 export interface MirrorSource {
   readonly feed: TurnFeed | null;
@@ -24,6 +26,8 @@ export class TurnMirror {
   readonly #source: MirrorSource;
   readonly #endWatch: () => void;
   #epoch: number;
+  /** What the feed told before its turn, in its order: behind a gap, or of an owner that is not known yet. */
+  #ahead: FeedBatch[] = [];
   #isEnded = false;
   #timer: NodeJS.Timeout | null = null;
   #isReading = false;
@@ -88,16 +92,33 @@ export class TurnMirror {
     for (const event of replay(turn, this.log.sequence)) this.log.add(event);
     this.#isEnded = isEnded(turn);
     if (this.#isEnded) this.log.detach();
+    this.#catchUp();
   }
 
-  #hear({ turnId, epoch, from, events }: FeedBatch): void {
-    if (this.#isClosed || epoch < this.#epoch) return;
-    const last = this.log.at(this.log.length - 1);
-    // A new owner, or a gap: the database knows.
-    if (epoch > this.#epoch || from > this.log.sequence || !last) {
-      this.refresh();
+  #hear(batch: FeedBatch): void {
+    // An owner that was replaced, and does not know it yet, tells nobody anything.
+    if (this.#isClosed || batch.epoch < this.#epoch) return;
+    if (this.#add(batch)) {
+      this.#catchUp();
+      this.#listen();
       return;
     }
+    // A new owner, or a gap: the database knows. It is asked once; what it does not know yet comes with the next look.
+    const isExpected = this.#ahead.at(-1)?.epoch === batch.epoch;
+    if (this.#ahead.length === mostAhead) this.#ahead.shift();
+    this.#ahead.push(batch);
+    if (!isExpected) this.refresh();
+  }
+
+  #catchUp(): void {
+    if (this.#ahead.length === 0) return;
+    this.#ahead = this.#ahead.filter((batch) => batch.epoch >= this.#epoch && !this.#add(batch));
+  }
+
+  /** Takes what is new in a batch. False when something is missing before it. */
+  #add({ turnId, epoch, from, events }: FeedBatch): boolean {
+    const last = this.log.at(this.log.length - 1);
+    if (epoch > this.#epoch || from > this.log.sequence || !last) return false;
     let sequence = from;
     for (const { body, at } of events) {
       sequence += sequenceLength(body);
@@ -107,6 +128,6 @@ export class TurnMirror {
       const event: TurnEvent = { ...rest, sessionId, turnId, turnNumber, sequence, at: new Date(at) };
       this.log.add(event);
     }
-    this.#listen();
+    return true;
   }
 }
