@@ -3,8 +3,7 @@ import type { FailpointName } from '../../src/failpoints.js';
 import { chatClient } from '../support/client.js';
 import { type Fleet, startFleet } from '../support/fleet.js';
 import { followTurn, sayAndFollow } from '../support/oracle/clients.js';
-import type { Run } from '../support/oracle/run.js';
-import { viewOf } from '../support/oracle/view.js';
+import { remainsOf, restartsOf } from '../support/oracle/remains.js';
 import { lastUserText } from '../support/provider.js';
 import type { Replica } from '../support/replica.js';
 import { paced, reply } from '../support/script.js';
@@ -27,23 +26,6 @@ beforeAll(async () => {
 beforeEach(() => fleet.mend());
 afterAll(() => fleet.close());
 
-/** What is left of a turn in the end. */
-function remains(run: Run, text: string) {
-  const [session] = run.sessions.filter(({ messages }) => messages.some(({ content }) => content === text));
-  const [turn] = session?.turns ?? [];
-  return {
-    status: turn?.status,
-    attempts: turn?.attempts,
-    epoch: turn?.epoch,
-    calls: session?.modelCalls.map(({ status, estimated }) => `${status}${estimated ? ', estimated' : ''}`),
-    requests: run.requests.filter((request) => request.text === text).length,
-  };
-}
-
-/** How often somebody who watched all the time had to begin anew. */
-const restartsOf = (run: Run, name: string) =>
-  viewOf(run.watches.find((watch) => watch.name === name)?.events ?? []).turns[0]?.restarts;
-
 /** Sends a message to the first server, which is to die of it, and goes on with the others. */
 async function sayToTheDoomed(text: string) {
   const id = await chatClient(first.url).createSession();
@@ -55,7 +37,7 @@ const cut = 'FAILED, estimated';
 const whole = 'SUCCEEDED';
 
 describe('a server that is killed right', { timeout: 120_000 }, () => {
-  test.each<[FailpointName, Omit<ReturnType<typeof remains>, 'status' | 'epoch'>, number]>([
+  test.each<[FailpointName, { attempts: number; calls: string[]; requests: number }, number]>([
     ['after-accept', { attempts: 2, calls: [whole], requests: 1 }, 0],
     // The row cannot tell whether its request was made, so it is paid for.
     ['after-open-call', { attempts: 2, calls: [cut, whole], requests: 1 }, 0],
@@ -70,7 +52,7 @@ describe('a server that is killed right', { timeout: 120_000 }, () => {
     await followTurn(fleet.follower(`${text}, later`, 'sse'), turnId);
     await fleet.mend();
     const run = await fleet.expectClean();
-    expect(remains(run, text)).toEqual({ status: 'COMPLETED', epoch: expected.attempts, ...expected });
+    expect(remainsOf(run, text)).toEqual({ status: 'COMPLETED', epoch: expected.attempts, tools: [], ...expected });
     expect(restartsOf(run, text)).toBeGreaterThanOrEqual(leastRestarts);
   });
 
@@ -87,8 +69,8 @@ describe('a server that is killed right', { timeout: 120_000 }, () => {
     await fleet.mend();
     const run = await fleet.expectClean();
     // The call that the first had begun was booked by nobody before the third.
-    const expected = { attempts: 3, epoch: 3, calls: [cut, whole], requests: 2 };
-    expect(remains(run, text)).toEqual({ status: 'COMPLETED', ...expected });
+    const expected = { attempts: 3, epoch: 3, calls: [cut, whole], requests: 2, tools: [] };
+    expect(remainsOf(run, text)).toEqual({ status: 'COMPLETED', ...expected });
   });
 
   test('after-release has handed its turn over, which is no crash', async () => {
@@ -102,6 +84,6 @@ describe('a server that is killed right', { timeout: 120_000 }, () => {
     await fleet.mend();
     const run = await fleet.expectClean();
     const aborted = 'ABORTED, estimated';
-    expect(remains(run, text)).toMatchObject({ status: 'COMPLETED', attempts: 1, epoch: 2, calls: [aborted, whole] });
+    expect(remainsOf(run, text)).toMatchObject({ status: 'COMPLETED', attempts: 1, epoch: 2, calls: [aborted, whole] });
   });
 });

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type ChatClient, chatClient } from './client.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
+import { readToolLedger } from './ledger-tools.js';
 import type { ClientOptions, FollowOptions } from './oracle/clients.js';
 import { collectRun, untilAtRest } from './oracle/collect.js';
 import { judge } from './oracle/judge.js';
@@ -34,15 +38,19 @@ export interface FleetOptions extends Partial<ReplicaOptions> {
 }
 
 export async function startFleet({ count, ...options }: FleetOptions): Promise<Fleet> {
+  const folder = await mkdtemp(join(tmpdir(), 'chatsession-fleet-'));
+  const toolLedger = join(folder, 'tools');
+  await writeFile(toolLedger, '');
   const provider = await startProvider();
   const database = await createTestDatabase();
-  const starting = Array.from({ length: count }, () => startReplica({ provider, database, ...options }));
+  const starting = Array.from({ length: count }, () => startReplica({ provider, database, toolLedger, ...options }));
   const recorder = createRecorder();
   const close = async () => {
     const started = await Promise.allSettled(starting);
     await Promise.all(started.map((one) => (one.status === 'fulfilled' ? one.value.kill() : null)));
     await provider.close();
     await database.drop();
+    await rm(folder, { recursive: true });
   };
   const replicas = await Promise.all(starting).catch(async (error) => {
     await close();
@@ -70,7 +78,7 @@ export async function startFleet({ count, ...options }: FleetOptions): Promise<F
     },
     async expectClean() {
       await untilAtRest(database);
-      const run = await collectRun({ database, provider, recorder, url: where() });
+      const run = await collectRun({ database, provider, recorder, url: where(), effects: readToolLedger(toolLedger) });
       expect(judge(run)).toEqual([]);
       expect(provider.violations).toEqual([]);
       const lines = replicas.flatMap((replica) => replica.lines);

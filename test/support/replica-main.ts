@@ -1,9 +1,11 @@
 // The server as the product's own entry runs it, with what a test may hold in its hands besides: FAILPOINT arms places
-// to die at, DEMO_PACE is the pace of the demo model, CLOCK_SKEW_MS sets its clock wrong. See replica.ts.
+// to die at, DEMO_PACE is the pace of the demo model, CLOCK_SKEW_MS sets its clock wrong, TOOL_LEDGER is the file of its
+// tools. See replica.ts.
 
 import { writeSync } from 'node:fs';
 import { serve } from '../../src/serve.js';
 import { createArmedFailpoints, readFailpoints } from './armed-failpoints.js';
+import { ledgerTools } from './ledger-tools.js';
 import { countEach, type ReplicaAnswer, type ReplicaRequest } from './replica-messages.js';
 
 const failpoints = createArmedFailpoints(({ name, hit, action }) => {
@@ -29,9 +31,10 @@ process.on('message', (request: ReplicaRequest) => {
 // The test has gone, so nobody would end this process.
 process.once('disconnect', () => process.exit(1));
 
-const { DEMO_PACE, CLOCK_SKEW_MS = '0' } = process.env;
+const { DEMO_PACE, CLOCK_SKEW_MS = '0', TOOL_LEDGER } = process.env;
 await serve(process.env, {
   failpoint: failpoints.failpoint,
   now: () => new Date(Date.now() + Number(CLOCK_SKEW_MS)),
   ...(DEMO_PACE !== undefined && { demoPace: Number(DEMO_PACE) }),
+  ...(TOOL_LEDGER !== undefined && { tools: ledgerTools(TOOL_LEDGER) }),
 });

@@ -18,6 +18,8 @@ export interface ReplicaOptions {
   readonly demoPace?: number;
   /** How far its clock is ahead. */
   readonly clockSkewMs?: number;
+  /** File of the tools that it is to have; see ledgerTools. */
+  readonly toolLedger?: string;
 }
 
 /** A server in a process of its own, under one address for all its lives. */
@@ -56,7 +58,7 @@ export interface Replica {
 
 function environment(options: ReplicaOptions, port: number): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
-  const { redisUrl, failpoint, demoPace, clockSkewMs } = options;
+  const { redisUrl, failpoint, demoPace, clockSkewMs, toolLedger } = options;
   return {
     PATH,
     HOME,
@@ -67,6 +69,7 @@ function environment(options: ReplicaOptions, port: number): Record<string, stri
     ...(failpoint !== undefined && { FAILPOINT: failpoint }),
     ...(demoPace !== undefined && { DEMO_PACE: String(demoPace) }),
     ...(clockSkewMs !== undefined && { CLOCK_SKEW_MS: String(clockSkewMs) }),
+    ...(toolLedger !== undefined && { TOOL_LEDGER: toolLedger }),
     ...options.env,
   };
 }

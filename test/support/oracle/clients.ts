@@ -19,6 +19,7 @@ export interface ClientOptions {
 export interface FollowOptions extends ClientOptions {
   readonly name: string;
   readonly transport: Transport;
+  readonly onEvent?: (event: SeenEvent) => void;
 }
 
 const pauseMs = 50;
@@ -104,6 +105,7 @@ async function follow(options: FollowOptions, following: Following): Promise<voi
     watch.took(event);
     after = event.cursor;
     following.onEvent?.(event);
+    options.onEvent?.(event);
   };
   for (;;) {
     try {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openEvents } from '../client.js';
 import { runSql } from '../database-server.js';
-import { turnEvents } from '../documents.js';
 import { lastUserText, type ScriptedProvider } from '../provider.js';
+import { followTurn } from './clients.js';
 import { readSessions } from './read-database.js';
-import type { Recorder } from './recorder.js';
+import { createRecorder, type Recorder } from './recorder.js';
 import type { ProviderRequest, Run, SeenEvent, ToolEffect } from './run.js';
 
 const over = new Set(['COMPLETED', 'FAILED', 'STOPPED']);
@@ -35,13 +34,18 @@ export function readRequests({ requests }: Pick<ScriptedProvider, 'requests'>): 
   });
 }
 
+async function readReplay(url: string, turnId: string): Promise<readonly SeenEvent[]> {
+  const recorder = createRecorder();
+  const signal = AbortSignal.timeout(60_000);
+  await followTurn({ recorder, where: () => url, signal, name: turnId, transport: 'sse' }, turnId);
+  return recorder.watches.flatMap(({ events }) => events);
+}
+
 async function readReplays(url: string, turnIds: readonly string[]): Promise<Map<string, readonly SeenEvent[]>> {
   const replays = new Map<string, readonly SeenEvent[]>();
   for (let at = 0; at < turnIds.length; at += readAtOnce) {
     const ids = turnIds.slice(at, at + readAtOnce);
-    await Promise.all(
-      ids.map(async (turnId) => replays.set(turnId, await openEvents(url, 'sse', turnEvents, { turnId }).rest())),
-    );
+    await Promise.all(ids.map(async (turnId) => replays.set(turnId, await readReplay(url, turnId))));
   }
   return replays;
 }

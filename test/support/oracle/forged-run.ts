@@ -119,8 +119,8 @@ export function forgedRun(): Run {
       message({ id: 'm7', turnId: 't2', sequence: 7, content: 'It is sunny.', step: 2 }),
     ],
     toolCalls: [
-      { turnId: 't2', callId: 'c1', status: 'SUCCEEDED' },
-      { turnId: 't2', callId: 'c2', status: 'SUCCEEDED' },
+      { id: 'r1', turnId: 't2', callId: 'c1', status: 'SUCCEEDED' },
+      { id: 'r2', turnId: 't2', callId: 'c2', status: 'SUCCEEDED' },
     ],
     modelCalls: [
       call({ turnId: 't1' }),
@@ -169,8 +169,8 @@ export function forgedRun(): Run {
       ['t2', again()],
     ]),
     effects: [
-      { callId: 'c1', idempotent: true, runs: 2 },
-      { callId: 'c2', idempotent: false, runs: 1 },
+      { callId: 'r1', idempotent: true, runs: 2 },
+      { callId: 'r2', idempotent: false, runs: 1 },
     ],
   };
 }

@@ -31,6 +31,8 @@ export interface StoredMessage {
 }
 
 export interface StoredToolCall {
+  /** As its tool knows it. */
+  readonly id: string;
   readonly turnId: string | null;
   readonly callId: string;
   readonly status: string;
@@ -93,7 +95,7 @@ SELECT m.id, m.turn_id AS "turnId", m.sequence, m.role, m.status, m.content, m.s
 FROM messages m WHERE m.session_id = s.id ORDER BY m.sequence`;
 
 const toolCalls = `
-SELECT turn_id AS "turnId", call_id AS "callId", status FROM tool_calls
+SELECT id, turn_id AS "turnId", call_id AS "callId", status FROM tool_calls
 WHERE session_id = s.id ORDER BY message_id, position`;
 
 const modelCalls = `

@@ -46,6 +46,7 @@ export interface ProviderRequest {
 
 /** What a tool of the tests has written into a ledger of its own. */
 export interface ToolEffect {
+  /** Id under which the call is stored. */
   readonly callId: string;
   readonly idempotent: boolean;
   /** How often the tool was run for this call. */

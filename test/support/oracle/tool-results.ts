@@ -32,7 +32,7 @@ export function toolProblems({ sessions, effects }: Run): string[] {
       if (open.has(status)) problems.push(`${id}: call ${callId} is still ${status}`);
     }
   }
-  const known = new Set(sessions.flatMap(({ toolCalls }) => toolCalls.map(({ callId }) => callId)));
+  const known = new Set(sessions.flatMap(({ toolCalls }) => toolCalls.map((call) => call.id)));
   for (const { callId, idempotent, runs } of effects) {
     if (!idempotent && runs > 1) problems.push(`call ${callId} must not run twice and ran ${runs} times`);
     if (!known.has(callId)) problems.push(`a tool ran for call ${callId}, which is not stored`);

@@ -180,7 +180,7 @@ const faults: Readonly<Record<string, readonly (readonly [what: string, damage: 
     [
       'a tool ran twice that must not',
       (run) => (run.effects[1].runs = 2),
-      /call c2 must not run twice and ran 2 times/,
+      /call r2 must not run twice and ran 2 times/,
     ],
     [
       'a tool ran for no call',
