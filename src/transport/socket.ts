@@ -1,7 +1,9 @@
+import type { Duplex } from 'node:stream';
 import { CloseCode, MessageType, parseMessage, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../observability/log.js';
 import type { SocketState } from './socket-graphql.js';
+import { createSocketWriter } from './socket-writer.js';
 
 /** Before a caller is known there is only connection_init, with a token. */
 const longestFirstMessage = 16_384;
@@ -31,26 +33,23 @@ function isOfServer(text: string): boolean {
 }
 
 /**
- * Connects a WebSocket of `ws` with the protocol. Results wait until the one before them has left this process, which
- * is what holds back the source of a reader that is slow.
+ * Connects a WebSocket of `ws` with the protocol. Results wait while too much of what came before them has not left
+ * this process, which is what holds back the source of a reader that is slow.
  */
 export function serveSocket(
   socket: WebSocket,
   state: SocketState,
-  { protocol, log }: { readonly protocol: Server<SocketState>; readonly log: Logger },
+  {
+    protocol,
+    connection,
+    log,
+  }: { readonly protocol: Server<SocketState>; readonly connection: Duplex; readonly log: Logger },
 ): void {
   const { operations } = state;
   const closed = protocol.opened(
     {
       protocol: socket.protocol,
-      send: (text) =>
-        new Promise((resolve, reject) => {
-          if (socket.readyState !== socket.OPEN) {
-            resolve();
-          } else {
-            socket.send(text, (error) => (error ? reject(error) : resolve()));
-          }
-        }),
+      send: createSocketWriter(socket, connection),
       close: (code, reason) => socket.close(code, reason),
       onMessage(handle) {
         const receive = async (text: string) => {

@@ -105,7 +105,7 @@ export function createSocketServer(parts: SocketServerParts): SocketServer {
       operations.leaveAll();
     });
     readWhileItReads(socket, connection);
-    serveSocket(socket, state, { protocol, log });
+    serveSocket(socket, state, { protocol, connection, log });
   }
 
   function refusalOf(request: IncomingMessage): ChatError | null {
