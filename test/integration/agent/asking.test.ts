@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/agent/tools/define-tool.js';
 import type { TurnEvent } from '../../../src/events/event.js';
 import { codeOf, readAll, startTestChat, type TestChat } from '../../support/chat.js';
+import { deferred } from '../../support/deferred.js';
 import * as script from '../../support/script.js';
 
 let test: TestChat;
@@ -35,8 +36,8 @@ const turnsOf = (sessionId: string) =>
 async function startAsking(script_: script.Script = script.callTools([ask('Which city?', ['Rome', 'Oslo'])])) {
   const sessionId = await test.createSession();
   test.provider.enqueue(script_);
-  const events = await test.chat.service.stream(test.caller, { sessionId, message: 'plan a trip' });
-  await vi.waitUntil(async () => (await turnsOf(sessionId))[0]?.status === 'AWAITING_INPUT');
+  const { turnId } = await test.chat.service.send(test.caller, { sessionId, message: 'plan a trip' });
+  const events = await test.chat.service.turnEvents(test.caller, turnId);
   const requests = await requestsOf(sessionId);
   return { sessionId, events, requestId: requests[0].id as string, requests };
 }
@@ -253,7 +254,15 @@ describe('a turn whose model asks the user', () => {
   it('is asked in good order when a stop comes while it is being asked', async () => {
     const sessionId = await test.createSession();
     const asked = script.gate();
+    const looked = deferred();
+    const query = async (config: { name?: string }, ...rest: unknown[]) => {
+      const result = await (test.database.pool.query as (...args: unknown[]) => Promise<unknown>)(config, ...rest);
+      if (config.name === 'unwanted-turns') looked.resolve();
+      return result;
+    };
+    const pool = Object.create(test.database.pool, { query: { value: query } });
     const other = test.another({
+      database: { ...test.database, pool },
       failpoint: async (name) => {
         if (name === 'after-step') {
           asked.markReached();
@@ -267,9 +276,7 @@ describe('a turn whose model asks the user', () => {
     // Stored, but this process has not heard of it when it is about to ask.
     await test.rows('UPDATE turns SET stop_requested_at = now() WHERE session_id = $1', sessionId);
     asked.open();
-    await vi.waitUntil(
-      async () => (await test.rows('SELECT status FROM tool_calls WHERE session_id = $1', sessionId))[0],
-    );
+    await looked.promise;
     await other.service.stop(test.caller, sessionId);
     expect(tell(await readAll(events)).at(-1)).toBe('TurnStopped');
     expect(await requestsOf(sessionId)).toEqual([]);
