@@ -17,8 +17,11 @@ export function openFeed(options: Pick<RedisFeedOptions, 'url' | 'namespace' | '
   return { ...openRedisFeed({ ...options, processId: newId(), log }), lines, waitForLog: waitFor, forgetLog: forget };
 }
 
-/** Limits for tests in which Redis is well, so that a busy machine is not taken for a fault. */
-export const patience = { connectMs: 5_000, answerMs: 5_000 };
+/**
+ * Limits for tests in which Redis is well: a busy machine is not taken for a fault, and a read that nobody wakes comes
+ * too late for any test.
+ */
+export const patience = { connectMs: 5_000, answerMs: 5_000, waitMs: 60_000 };
 
 /** One that carries events already. */
 export async function openConnectedFeed(

@@ -4,9 +4,11 @@ export interface RedisLimits {
   readonly connectMs: number;
   /** From a command to its answer; for a read that waits, from the end of its wait. */
   readonly answerMs: number;
+  /** How long a read waits at Redis when there is nothing: also how soon a Redis that says nothing is noticed. */
+  readonly waitMs: number;
 }
 
-export const redisLimits: RedisLimits = { connectMs: 1_000, answerMs: 500 };
+export const redisLimits: RedisLimits = { connectMs: 1_000, answerMs: 500, waitMs: 400 };
 
 /** Redis took longer than it may: frozen, overloaded, or gone without a word. */
 export class NoAnswer extends Error {

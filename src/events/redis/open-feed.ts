@@ -77,7 +77,7 @@ export function openRedisFeed(options: RedisFeedOptions): TurnFeed {
     }),
     keepConnected({
       ...part('reading'),
-      use: readFor({ watches, onSignal: tell, onUnreadable }, { keys, processId, answerMs: limits.answerMs }),
+      use: readFor({ watches, onSignal: tell, onUnreadable }, { keys, processId, limits }),
       onWorking: () => health.work('reading'),
     }),
   ];

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedBatch, FeedSignal } from '../feed.js';
 import type { Client, Use } from './connection.js';
-import { within } from './deadline.js';
+import { type RedisLimits, within } from './deadline.js';
 import type { FeedKeys } from './keys.js';
 import { beginning, type StreamEntry, type Watches } from './watches.js';
 import { decodeBatches, decodeSignals } from './wire.js';
 
-/** How long a read waits at Redis when there is nothing: also how soon a Redis that says nothing is noticed. */
-const blockMs = 400;
 /** Entries of one stream that a read brings, so that none holds up this process for long. */
 const entriesPerRead = 20;
 
@@ -27,13 +25,13 @@ interface Listeners {
 interface ReaderSettings {
   readonly keys: FeedKeys;
   readonly processId: string;
-  /** Longest time to an answer, in milliseconds; for a read that waits, beyond its wait. */
-  readonly answerMs: number;
+  readonly limits: RedisLimits;
 }
 
 /** Reads all watched turns and the signals on one connection. A new connection goes on where the last one was. */
 export function readFor({ watches, onSignal, onUnreadable }: Listeners, settings: ReaderSettings): Use {
-  const { keys, processId, answerMs } = settings;
+  const { keys, processId } = settings;
+  const { answerMs, waitMs } = settings.limits;
   let wakeId = beginning;
   let signalId: string | null = null;
 
@@ -69,8 +67,8 @@ export function readFor({ watches, onSignal, onUnreadable }: Listeners, settings
         { key: keys.signals, id: signalId },
         ...[...turns].map(([key, { position }]) => ({ key, id: position.id })),
       ];
-      const reading = client.xRead(streams, { BLOCK: blockMs, COUNT: entriesPerRead });
-      const read = await within(blockMs + answerMs, reading);
+      const reading = client.xRead(streams, { BLOCK: waitMs, COUNT: entriesPerRead });
+      const read = await within(waitMs + answerMs, reading);
       if (signal.aborted) return;
       works();
       if (!read) continue;

@@ -105,22 +105,28 @@ describe.skipIf(redis === null)('a feed through Redis', () => {
     const namespace = newId();
     const [sender, other] = await openTwo(namespace);
     const stranger = await open(newId());
-    const heard = new Map<TurnFeed, FeedSignal[]>();
+    const turnId = newId();
     const last: FeedSignal = { kind: 'session', sessionId: newId() };
-    const heardLast = deferred();
+    const signals: FeedSignal[] = [{ kind: 'turn', turnId }, { kind: 'stop', turnId }, { kind: 'released' }, last];
+    const heard = new Map<TurnFeed, FeedSignal[]>();
+    const [outward, back] = [deferred(), deferred()];
     for (const feed of [sender, other, stranger]) {
       heard.set(feed, []);
       feed.onSignal((signal) => {
         heard.get(feed)?.push(signal);
-        if (feed === other && 'sessionId' in signal) heardLast.resolve();
+        if (signal.kind !== 'session') return;
+        if (feed === other) outward.resolve();
+        if (feed === sender) back.resolve();
       });
     }
-    const turnId = newId();
-    const signals: FeedSignal[] = [{ kind: 'turn', turnId }, { kind: 'stop', turnId }, { kind: 'released' }, last];
     for (const signal of signals) sender.signal(signal);
-    await heardLast.promise;
+    await outward.promise;
+    // All signals are in one order: whoever hears this one would have heard its own before.
+    const answer: FeedSignal = { kind: 'session', sessionId: newId() };
+    other.signal(answer);
+    await back.promise;
     expect(heard.get(other)).toEqual(signals);
-    expect(heard.get(sender)).toEqual([]);
+    expect(heard.get(sender)).toEqual([answer]);
     expect(heard.get(stranger)).toEqual([]);
   });
 
