@@ -57,22 +57,24 @@ export const errorTable = {
   TURN_IN_PROGRESS: {
     category: 'user',
     retryable: true,
-    message: 'A turn is already running in this session: wait for its end or stop it.',
+    message:
+      'A turn is already running in this session: wait for its end, stop it, or send with whenBusy ENQUEUE or INTERRUPT.',
     description:
       'The session has an active turn and the call may not run beside it; extensions.turnId names that turn. Or its queue is full; then extensions have queuedTurns and limit.',
   },
   INPUT_PENDING: {
     category: 'user',
     retryable: false,
-    message: 'The running turn waits for an answer: give it first.',
+    message:
+      'The running turn waits for an answer: give it with answerQuestion, or send with whenBusy ENQUEUE or INTERRUPT.',
     description:
       'The active turn waits for the user, so no new turn can start. extensions.turnId names that turn, extensions.requestId what it waits for.',
   },
   INPUT_ALREADY_RESOLVED: {
     category: 'user',
     retryable: false,
-    message: 'This request was already answered.',
-    description: 'Another answer came first; exactly one counts.',
+    message: 'This request is settled: it was answered, or its turn was stopped.',
+    description: 'Another answer came first, of which exactly one counts, or the turn that asked was stopped.',
   },
   INPUT_EXPIRED: {
     category: 'user',

@@ -62,7 +62,7 @@ ${(['user', 'provider', 'system'] as const).map((category) => section(table, cat
 ## Over HTTP
 
 A request that was refused before it ran has the status of its first error: 401 \`UNAUTHENTICATED\`, 403 \`FORBIDDEN\`, 404
-\`NOT_FOUND\`, 429 \`RATE_LIMITED\`, 500 \`INTERNAL\`, 503 \`UNAVAILABLE\`, and 400 for every other code. Once the operation
-has run, the status is 200 whatever its errors. Inside of an event stream or a WebSocket there is no status; the code is
-what counts.
+\`NOT_FOUND\`, 429 \`RATE_LIMITED\`, 500 \`INTERNAL\`, 503 \`UNAVAILABLE\`, and 400 for every other code; but an invalid document that
+is asked for as \`application/json\` is 200 with \`errors\`, as GraphQL over HTTP has it. Once the operation has run, the
+status is 200 whatever its errors. Inside of an event stream or a WebSocket there is no status; the code is what counts.
 `;

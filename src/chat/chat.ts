@@ -15,6 +15,7 @@ import { awaitElsewhere, throwIfFailed } from './turns/await-turn.js';
 import type { TurnDependencies } from './turns/dependencies.js';
 import { followSession } from './turns/follow-session.js';
 import { followLive, followTurn } from './turns/follow-turn.js';
+import { Interruption } from './turns/interruption.js';
 import { LiveTurns, type TurnOutcome } from './turns/live-turns.js';
 import { Queues } from './turns/queues.js';
 import { recoverTurns } from './turns/recover-turns.js';
@@ -60,6 +61,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
     live,
     mirrors,
     isClosing: () => closing,
+    ending: new Interruption(),
     startQueued: (sessionId) => queues.start(sessionId),
   };
   const queues = new Queues(deps);
@@ -118,6 +120,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
         for (const turn of live.all()) turn.abort.abort(new ProcessEnding());
         await allSettled();
       }
+      deps.ending.fire();
       await endBackground?.();
       mirrors.close();
     },

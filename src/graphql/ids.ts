@@ -34,10 +34,10 @@ export function parseGlobalId(value: string): { readonly type: string; readonly 
 export function idOf(type: IdType, value: string, name: string): string {
   const parsed = parseGlobalId(value);
   if (parsed === null) {
-    throw badInput(`${name} must be the id of a ${type}, as this server gave it out.`);
+    throw badInput(`${name} must be an id of type ${type}, as this server gave it out.`);
   }
   if (parsed.type !== type) {
-    throw badInput(`${name} must be the id of a ${type}, but it is the id of a ${parsed.type}.`);
+    throw badInput(`${name} must be an id of type ${type}, but it is one of type ${parsed.type}.`);
   }
   return parsed.id;
 }

@@ -32,17 +32,18 @@ export async function awaitElsewhere(
   principal: Principal,
   turnId: string,
 ): Promise<TurnOutcome> {
-  if (deps.isClosing()) {
-    throw new ChatError(
-      'UNAVAILABLE',
-      'The server is stopping, and another one goes on with this turn: follow it with turnEvents, or send the message again with its clientMessageId.',
-      { details: { turnId, retryable: true } },
-    );
+  if (!deps.ending.isFired) {
+    const events = await followTurn(deps, principal, turnId, null);
+    const isParked = async () => (await loadTurn(deps.database.pool, turnId, principal))?.status === 'AWAITING_INPUT';
+    const outcome = await deps.ending.race(awaitEnd(events, isParked));
+    if (outcome) return outcome;
+    await events.return?.();
   }
-  return awaitEnd(await followTurn(deps, principal, turnId, null), async () => {
-    const turn = await loadTurn(deps.database.pool, turnId, principal);
-    return turn?.status === 'AWAITING_INPUT';
-  });
+  throw new ChatError(
+    'UNAVAILABLE',
+    'The server is stopping, and another one goes on with this turn: follow it with turnEvents, or send the message again with its clientMessageId.',
+    { details: { turnId, retryable: true } },
+  );
 }
 
 /** @throws ChatError with the turn's code, `turnId` and `retryable`, when the turn failed. */

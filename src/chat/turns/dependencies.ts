@@ -1,4 +1,5 @@
 import type { ChatDependencies } from '../dependencies.js';
+import type { Interruption } from './interruption.js';
 import type { LiveTurns } from './live-turns.js';
 import type { TurnMirrors } from './turn-mirrors.js';
 
@@ -7,6 +8,8 @@ export interface TurnDependencies extends ChatDependencies {
   readonly live: LiveTurns;
   readonly mirrors: TurnMirrors;
   readonly isClosing: () => boolean;
+  /** Fires when nothing runs here any more and whoever still waits for a turn has to be told so. */
+  readonly ending: Interruption;
   /** Starts the next turn of a session's queue, now that it is free. Returns at once. */
   startQueued(sessionId: string): void;
 }

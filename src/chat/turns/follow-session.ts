@@ -45,5 +45,7 @@ export async function followSession(
   if (!turn || turnMark(turn.id) !== position.turnMark) {
     throw badInput('after is a cursor of another session: leave it out to begin with the active turn.');
   }
+  // A turn that was stopped in the queue is none of those that are told here; what ran meanwhile comes first.
+  if (!turn.hasBegun) return new SessionFollower(source, Math.min(turn.number, present));
   return new SessionFollower(source, turn.number, await followFrom(deps, principal, turn.id, position.sequence));
 }

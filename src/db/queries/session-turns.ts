@@ -57,7 +57,7 @@ export async function findPresent(db: Queryable, { sessionId, owner, tenant }: S
 }
 
 const byNumber = `
-SELECT t.id, t.number FROM turns t JOIN chat_sessions s ON s.id = t.session_id
+SELECT t.id, t.number, t.started_at IS NOT NULL AS has_begun FROM turns t JOIN chat_sessions s ON s.id = t.session_id
 WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND t.number = $4`;
 
 /** The turn of this number; null when there is none. */
@@ -65,13 +65,14 @@ export async function findTurnByNumber(
   db: Queryable,
   { sessionId, owner, tenant }: Session,
   number: number,
-): Promise<BegunTurn | null> {
-  const { rows } = await db.query<BegunTurn>({
+): Promise<{ readonly id: string; readonly number: number; readonly hasBegun: boolean } | null> {
+  const { rows } = await db.query<{ id: string; number: number; has_begun: boolean }>({
     name: 'turn-by-number',
     text: byNumber,
     values: [sessionId, owner, tenant, number],
   });
-  return rows[0] ?? null;
+  const row = rows[0];
+  return row ? { id: row.id, number: row.number, hasBegun: row.has_begun } : null;
 }
 
 const moved = `

@@ -25,12 +25,8 @@ export interface TurnEnd {
   readonly traces: readonly { readonly id: string; readonly type: string; readonly data: unknown }[];
 }
 
-// Turns behind this one that were stopped while they waited. Each has two events.
-const stoppedBehind = (session: string, number: string) =>
-  `FROM turns t WHERE t.session_id = ${session} AND t.number > ${number} AND t.status = 'STOPPED' AND t.started_at IS NULL`;
-
 // One statement ends a turn: a crash leaves it running, to be recovered, or ended with everything that belongs to it.
-// Where turns behind it were stopped meanwhile, nobody knew how far its own events would go: theirs move behind them.
+// Turns that were stopped in the queue meanwhile have numbers behind it already.
 const text = `
 WITH turn AS (
   UPDATE turns
@@ -39,29 +35,21 @@ WITH turn AS (
       final_message_id = coalesce($19::uuid, final_message_id), event_layout = $20::jsonb, finished_at = now(),
       lease_owner = NULL, lease_expires_at = NULL
   WHERE id = $13 AND lease_epoch = $14 AND status = 'RUNNING'
-  RETURNING session_id, number
+  RETURNING session_id
 ), session AS (
   UPDATE chat_sessions s
   SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(),
-      last_event_sequence = greatest(last_event_sequence, $27 + CASE WHEN s.turn_count > turn.number
-        THEN 2 * (SELECT count(*)::int ${stoppedBehind('turn.session_id', 'turn.number')}) ELSE 0 END),
+      last_event_sequence = greatest(last_event_sequence, $27),
       message_count = message_count + added.n, last_message_sequence = last_message_sequence + added.n,
       last_trace_sequence = last_trace_sequence + cardinality($24::uuid[])
   FROM turn, (SELECT CASE WHEN $19::uuid IS NULL OR EXISTS (SELECT FROM messages WHERE id = $19::uuid) THEN 0 ELSE 1 END AS n) AS added
   WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence, s.queued_turns, s.turn_count, turn.number
+  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence, s.queued_turns
 ), ${bookCall}, reply AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
   SELECT $19::uuid, id, $13, last_message_sequence, 'ASSISTANT', $21::message_status, $22, $23::int
   FROM session WHERE $19::uuid IS NOT NULL
   ON CONFLICT (id) DO UPDATE SET content = excluded.content, status = excluded.status, updated_at = now()
-), moved AS (
-  UPDATE turns SET event_base = $27 + 2 * (behind.position - 1)
-  FROM session CROSS JOIN LATERAL (
-    SELECT t.id, (row_number() OVER (ORDER BY t.number))::int AS position
-    ${stoppedBehind('session.id', 'session.number')}
-  ) AS behind
-  WHERE session.turn_count > session.number AND turns.id = behind.id
 ), unsent AS (
   -- Rows whose writing was not acknowledged, so their requests were never made.
   UPDATE model_calls SET status = 'FAILED', error_code = 'UNAVAILABLE', error_retryable = true, settled_at = now()

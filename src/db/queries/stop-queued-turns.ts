@@ -12,13 +12,20 @@ WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND t.status = 'QUEUED' AND (
 ORDER BY t.number
 FOR UPDATE OF t`;
 
+/**
+ * How far the numbers of turns that are stopped in the queue lie behind the start of the one that runs meanwhile, whose
+ * end is not known: more than it can tell, also when it is told anew by three owners.
+ */
+const behindActive = 4_000_000;
+
 // Two events each, TurnStarted and TurnStopped. The message never gets a place in the history.
 const stop = `
 WITH stopped AS (
   SELECT * FROM unnest($2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY AS q(id, number, trace_id, position)
 ), session AS (
   UPDATE chat_sessions
-  SET queued_turns = queued_turns - n, last_event_sequence = last_event_sequence + 2 * n,
+  SET queued_turns = queued_turns - n, last_event_sequence = greatest(last_event_sequence, coalesce(
+        (SELECT event_base + ${behindActive} FROM turns WHERE turns.id = active_turn_id), 0)) + 2 * n,
       last_trace_sequence = last_trace_sequence + n, updated_at = now()
   FROM (SELECT count(*)::int AS n FROM stopped) AS counted
   WHERE id = $1

@@ -30,7 +30,7 @@ interface NodeId {
 function nodeId(value: string, name: string): NodeId {
   const parsed = parseGlobalId(value);
   if (parsed === null || !Object.hasOwn(nodeTypes, parsed.type)) {
-    throw badInput(`${name} must be the id of a ${Object.keys(nodeTypes).join(', ')}, as this server gave it out.`);
+    throw badInput(`${name} must be an id of type ${Object.keys(nodeTypes).join(', ')}, as this server gave it out.`);
   }
   return parsed;
 }

@@ -151,7 +151,7 @@ describe('mutations', () => {
       ];
       for (const { result, asked } of attempts) {
         expect(codesOf(result)).toEqual([{ code: 'BAD_USER_INPUT', path: 'result' }]);
-        expect(result.errors?.[0]?.message).toMatch(/^(id|sessionId|shareBudgetOf) must be the id of a ChatSession/);
+        expect(result.errors?.[0]?.message).toMatch(/^(id|sessionId|shareBudgetOf) must be an id of type ChatSession/);
         expect(asked).toEqual([]);
       }
     }

@@ -15,7 +15,8 @@ describe('an error of a resolver', () => {
       data: { refuses: null },
       errors: [
         {
-          message: 'A turn is already running in this session: wait for its end or stop it.',
+          message:
+            'A turn is already running in this session: wait for its end, stop it, or send with whenBusy ENQUEUE or INTERRUPT.',
           locations: [{ line: 1, column: 3 }],
           path: ['refuses'],
           extensions: { code: 'TURN_IN_PROGRESS', retryable: true, turnId: globalId('Turn', 'turn-1') },

@@ -47,7 +47,7 @@ describe('global ids', () => {
   ])('refuse %s with a sentence that names the argument', (_what, value) => {
     const error = refusal(() => idOf('ChatSession', value, 'sessionId'));
     expect(error.code).toBe('BAD_USER_INPUT');
-    expect(error.message).toBe('sessionId must be the id of a ChatSession, as this server gave it out.');
+    expect(error.message).toBe('sessionId must be an id of type ChatSession, as this server gave it out.');
   });
 
   it('refuse another spelling of the same bytes, which would be a second id of one object', () => {
@@ -65,7 +65,7 @@ describe('global ids', () => {
   it('refuse an id of another type and say which type it has', () => {
     const error = refusal(() => idOf('ChatSession', globalId('Turn', uuid), 'sessionId'));
     expect(error.code).toBe('BAD_USER_INPUT');
-    expect(error.message).toBe('sessionId must be the id of a ChatSession, but it is the id of a Turn.');
+    expect(error.message).toBe('sessionId must be an id of type ChatSession, but it is one of type Turn.');
   });
 
   it('refuse whatever else comes, without any other error', () => {
