@@ -40,7 +40,7 @@ async function unquietRun(recorder: Recorder): Promise<void> {
   proxy.onConnection((connection) => connection.cutAfter('toClient', 1_000 + 50 * connection.index));
   await Promise.all(
     sessions.map(async (id, at) => {
-      const watching = followSession({ ...options, name: `session ${at}`, transport: 'sse' }, id, 3);
+      const watching = followSession({ ...options, name: `session ${at}`, transport: 'sse' }, id, () => 3);
       await sayAndFollow({ ...options, name: `ws ${at}`, transport: 'ws' }, id, `one ${at}, ${secret}`);
       const turnId = await sayAndFollow({ ...options, name: `sse ${at}`, transport: 'sse' }, id, `two ${at}`);
       await followTurn({ ...options, name: `again ${at}`, transport: 'ws' }, turnId);
