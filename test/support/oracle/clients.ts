@@ -123,8 +123,12 @@ export function followTurn(options: FollowOptions, turnId: string): Promise<void
   return follow(options, { document: documents.turnEvents, variables: (after) => ({ turnId, after }) });
 }
 
-/** Follows a session until this many of its turns have ended; asked for at the end of each turn. */
-export function followSession(options: FollowOptions, sessionId: string, turns: () => number): Promise<void> {
+/** Follows a session until this many of its turns have ended; a function is asked at the end of each. */
+export function followSession(
+  options: FollowOptions,
+  sessionId: string,
+  turns: number | (() => number),
+): Promise<void> {
   let ended = 0;
   return follow(options, {
     document: documents.sessionEvents,
@@ -132,7 +136,7 @@ export function followSession(options: FollowOptions, sessionId: string, turns: 
     onEvent: (event) => {
       if (isTerminalEvent(event)) ended += 1;
     },
-    isEnough: () => ended === turns(),
+    isEnough: () => ended === (typeof turns === 'number' ? turns : turns()),
   });
 }
 
