@@ -21,14 +21,14 @@ afterAll(() => fleet.close());
 test(`${kills} kills at random moments lose nothing and double nothing`, { timeout: 600_000 }, async () => {
   const random = seededRandom(chaosSeed());
   let isOver = false;
-  const speak = async (speaker: number) => {
-    const id = await fleet.client().createSession();
+  const ids = await Promise.all(Array.from({ length: speakers }, () => fleet.client().createSession()));
+  const speak = async (id: string, speaker: number) => {
     for (let at = 0; !isOver; at += 1) {
       const name = `speaker ${speaker}, message ${at}`;
       await sayAndFollow(fleet.follower(name, speaker % 2 === 0 ? 'ws' : 'sse', 300_000), id, name);
     }
   };
-  const speaking = Array.from({ length: speakers }, (_, at) => speak(at));
+  const speaking = ids.map(speak);
   for (let kill = 0; kill < kills; kill += 1) {
     const victim = fleet.replicas[kill % 2];
     await sleep(random() * 1_000);

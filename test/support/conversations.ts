@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { chatClient } from './client.js';
 import type { Fleet } from './fleet.js';
 import { followSession, type Said, say } from './oracle/clients.js';
 
@@ -57,4 +58,31 @@ export async function breakFor(
     await sleep(everyMs);
     await breaks[at % breaks.length]?.();
   }
+}
+
+/** Asks servers for a session again and again until `stop`, and counts their answers: OK or the code of the error. */
+export function askAlways(urls: readonly string[], sessionId: string, everyMs = 50) {
+  const answers = new Map<string, number>();
+  let isOver = false;
+  const ask = async (url: string) => {
+    const { errors } = await chatClient(url).run('query Ask($id: ID!) { chatSession(id: $id) { turnCount } }', {
+      id: sessionId,
+    });
+    const { code = 'OK', retryable } = errors?.[0]?.extensions ?? {};
+    return retryable === true ? `${code}, retryable` : String(code);
+  };
+  const asking = urls.map(async (url) => {
+    while (!isOver) {
+      const answer = await ask(url).catch((error: unknown) => `no answer: ${String(error)}`);
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+      await sleep(everyMs);
+    }
+  });
+  return {
+    async stop(): Promise<ReadonlyMap<string, number>> {
+      isOver = true;
+      await Promise.all(asking);
+      return answers;
+    },
+  };
 }

@@ -45,7 +45,8 @@ export async function startTestServer(givenUrl: string | undefined): Promise<Tes
   }
 }
 
-const folderPrefix = 'chatsession-test-';
+/** Begins the name of every folder with the data of a server of tests; what killed runs leave is cleared away by it. */
+export const folderPrefix = 'chatsession-test-';
 
 async function startThrowAwayServer() {
   await sweepFolders();

@@ -35,14 +35,16 @@ export interface Fleet {
 
 export interface FleetOptions extends Partial<ReplicaOptions> {
   readonly count: number;
+  /** Default: one of its own on the shared server. */
+  readonly database?: TestDatabase;
 }
 
-export async function startFleet({ count, ...options }: FleetOptions): Promise<Fleet> {
+export async function startFleet({ count, database: given, ...options }: FleetOptions): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'chatsession-fleet-'));
   const toolLedger = join(folder, 'tools');
   await writeFile(toolLedger, '');
   const provider = await startProvider();
-  const database = await createTestDatabase();
+  const database = given ?? (await createTestDatabase());
   const starting = Array.from({ length: count }, () => startReplica({ provider, database, toolLedger, ...options }));
   const recorder = createRecorder();
   const close = async () => {
