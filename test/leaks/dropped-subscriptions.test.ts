@@ -4,7 +4,7 @@ import { rawSocket } from '../clients/ws.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { chatClient, openTurn } from '../support/client.js';
 import { sessionEvents } from '../support/documents.js';
-import { bytesInUse, countObjects } from '../support/memory.js';
+import { bytesInUse, settledObjects } from '../support/memory.js';
 
 // Field report A66: a thousand subscriptions of an idle session are opened and dropped, in each way that there is. Nothing
 // ever happens in the session, so nothing but the leaving itself can clean up: listeners, timers and memory are back to
@@ -102,12 +102,11 @@ describe.each(ways)('a thousand subscriptions that are dropped %s', (_way, openT
   it('leave nothing', async () => {
     // What is made once and kept, such as the pools of Node, is made by then.
     await openAndDrop(atATime);
-    const objects = countObjects(Object);
+    const objects = await settledObjects();
     const bytes = bytesInUse();
     await openAndDrop(many);
-    // A connection to Postgres that has come since is a hundred objects. The client's ends are in this process too, and
-    // may still be closing.
-    await expect.poll(() => countObjects(Object) - objects, { ...patience, interval: 500 }).toBeLessThan(many / 2);
+    // A connection to Postgres that has come since is a hundred objects.
+    expect((await settledObjects()) - objects).toBeLessThan(many / 4);
     expect(bytesInUse() - bytes).toBeLessThan(5_000 * many);
   }, 180_000);
 });

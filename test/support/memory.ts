@@ -14,6 +14,18 @@ type Class = abstract new (...args: any[]) => object;
  */
 export const countObjects = (type: Class): number => Number(queryObjects(type, { format: 'count' }));
 
+/** All objects in memory, counted until nothing changes any more: connections take a moment to close. */
+export async function settledObjects(): Promise<number> {
+  let before = 0;
+  let count = countObjects(Object);
+  while (count !== before) {
+    before = count;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    count = countObjects(Object);
+  }
+  return count;
+}
+
 /** Bytes in use, after everything that is garbage has been taken out: the JavaScript heap and what buffers hold. */
 export function bytesInUse(): number {
   // What one collection frees may make more of it garbage: finalizers, caches that hold weakly.

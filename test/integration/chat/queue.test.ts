@@ -306,9 +306,10 @@ describe('stop', () => {
     const { service } = test.chat;
     expect(await service.stop(test.caller, sessionId)).toBeNull();
     const held = await startHeldTurn(sessionId);
-    const streams = await Promise.all(
-      ['a', 'b', 'c'].map((message) => service.stream(test.caller, { sessionId, message, ...ENQUEUE })),
-    );
+    const streams = [];
+    for (const message of ['a', 'b', 'c']) {
+      streams.push(await service.stream(test.caller, { sessionId, message, ...ENQUEUE }));
+    }
     const [active, a, b, c] = (await turnsOf(sessionId)).map(({ id }) => id);
     expect(await service.stop(test.caller, sessionId, b)).toEqual({ turnId: b });
     expect(await service.stop(test.caller, sessionId, b)).toBeNull();
