@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../db/database-errors.js';
+import { whileUnavailable } from '../db/while-unavailable.js';
 import type { TurnEventBody } from '../events/event.js';
 import type { LayoutEntry } from '../events/layout.js';
 import type { FailpointName } from '../failpoints.js';
@@ -45,7 +44,13 @@ export class TurnJournal {
   ): Promise<boolean> {
     const at = this.deps.now();
     const layout = this.turn.log.layoutWith(events, at);
-    const stored = await this.#untilStored(() => store(layout));
+    const { log, patienceMs } = this.deps;
+    const { turnId } = this.turn.log.turn;
+    const stored = await whileUnavailable(
+      () => store(layout),
+      patienceMs,
+      (error) => log.warn({ turnId, err: error }, 'a step could not be stored yet'),
+    );
     if (stored === 'withheld') return false;
     if (!stored) {
       // Tools that still run do so for nobody.
@@ -55,19 +60,5 @@ export class TurnJournal {
     if (place) await this.deps.failpoint(place);
     for (const event of events) this.turn.log.append(event, at);
     return true;
-  }
-
-  async #untilStored<Stored>(store: () => Promise<Stored>): Promise<Stored> {
-    let pause = 100;
-    for (let waited = 0; ; waited += pause) {
-      try {
-        return await store();
-      } catch (error) {
-        if (!isDatabaseUnavailable(error) || waited >= this.deps.patienceMs) throw error;
-        this.deps.log.warn({ turnId: this.turn.log.turn.turnId, err: error }, 'a step could not be stored yet');
-        pause = Math.min(pause * 2, 1_000);
-        await sleep(pause);
-      }
-    }
   }
 }

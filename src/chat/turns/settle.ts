@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.js';
-import { isDatabaseUnavailable } from '../../db/database-errors.js';
 import { settleTurn, type TurnEnd } from '../../db/queries/settle-turn.js';
 import { trimHistory } from '../../db/queries/trim-history.js';
 import { inTransaction } from '../../db/transaction.js';
+import { whileUnavailable } from '../../db/while-unavailable.js';
 
 interface Settling {
   readonly database: Database;
@@ -39,16 +38,10 @@ async function settleOnce(
  * @returns null when the turn belongs to somebody else by now, or has ended before.
  * @throws when the database stayed away for too long, or refused.
  */
-export async function settle(deps: Settling, end: TurnEnd, target: Target, patienceMs: number): Promise<Settled> {
-  let pause = 100;
-  for (let waited = 0; ; waited += pause) {
-    try {
-      return await settleOnce(deps, end, target);
-    } catch (error) {
-      if (!isDatabaseUnavailable(error) || waited >= patienceMs) throw error;
-      deps.log.warn({ turnId: end.turnId, err: error }, 'end of turn could not be stored yet');
-      pause = Math.min(pause * 2, 1_000);
-      await sleep(pause);
-    }
-  }
+export function settle(deps: Settling, end: TurnEnd, target: Target, patienceMs: number): Promise<Settled> {
+  return whileUnavailable(
+    () => settleOnce(deps, end, target),
+    patienceMs,
+    (error) => deps.log.warn({ turnId: end.turnId, err: error }, 'end of turn could not be stored yet'),
+  );
 }
