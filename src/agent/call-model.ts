@@ -1,7 +1,7 @@
 import { bookFailedCall } from '../db/queries/book-failed-call.js';
 import { openModelCall } from '../db/queries/open-model-call.js';
-import type { TurnFacts } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
+import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { ErrorCode } from '../errors.js';
 import type { ModelInfo } from '../model/catalog.js';
 import {

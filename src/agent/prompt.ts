@@ -1,6 +1,6 @@
 import { type HistoryMessage, loadHistory } from '../db/queries/load-history.js';
-import type { TurnFacts } from '../db/queries/owned-turn.js';
 import type { Queryable } from '../db/queries/queryable.js';
+import type { TurnFacts } from '../db/queries/turn-facts.js';
 import { ChatError } from '../errors.js';
 import type { ModelInfo } from '../model/catalog.js';
 import type { ModelRequest, PromptMessage, PromptTool } from '../model/port.js';

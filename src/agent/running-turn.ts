@@ -1,6 +1,7 @@
-import type { TurnFacts, TurnState } from '../db/queries/owned-turn.js';
+import type { TurnState } from '../db/queries/owned-turn.js';
 import type { TurnToRelease } from '../db/queries/release-turn.js';
 import type { TurnEnd } from '../db/queries/settle-turn.js';
+import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { TurnEventBody } from '../events/event.js';
 import type { TurnLog } from '../events/turn-log.js';
 import type { ReplyWriter } from './reply-writer.js';

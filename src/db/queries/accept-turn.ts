@@ -1,6 +1,6 @@
 import type { LayoutEntry } from '../../events/layout.js';
-import type { TurnFacts } from './owned-turn.js';
 import type { Queryable } from './queryable.js';
+import { type FactRow, factColumns, type TurnFacts, toFacts } from './turn-facts.js';
 
 /** An image on its way into the database: a URL, or bytes with their digest. */
 export interface ImageRow {
@@ -63,10 +63,6 @@ const admitsTurn = ({ models, key }: { readonly models: string; readonly key: st
 export const takesTurn = (parameters: { readonly models: string; readonly key: string }) =>
   `${admitsTurn(parameters)} AND ${isFree}`;
 
-/** What of a session its turns need to know. */
-export const factColumns = `budget_id, model, system_prompt, temperature,
-       max_output_tokens, max_history, max_steps_per_turn, tool_names`;
-
 /** What an accepting statement answers with, of its session. */
 export const acceptedColumns = `turn_count AS number, last_event_sequence AS event_base, ${factColumns}`;
 
@@ -120,44 +116,19 @@ SELECT starts, ${acceptedColumns} FROM session`;
 export const startLayout = (at: Date): string =>
   JSON.stringify([{ type: 'start', at: at.getTime() }] satisfies LayoutEntry[]);
 
-export interface AcceptedRow {
+export interface AcceptedRow extends FactRow {
   number: number;
   event_base: number;
-  budget_id: string;
-  model: string;
-  system_prompt: string;
-  temperature: number | null;
-  max_output_tokens: number | null;
-  max_history: number | null;
-  max_steps_per_turn: number;
-  tool_names: string[] | null;
 }
 
-export function toAcceptedTurn(
-  turn: Omit<TurnCandidate, 'idempotencyKey' | 'inputDigest' | 'models'>,
+export const toAcceptedTurn = (
+  { startedAt, ...turn }: Omit<TurnCandidate, 'idempotencyKey' | 'inputDigest' | 'models'>,
   row: AcceptedRow,
-): AcceptedTurn {
-  return {
-    facts: {
-      sessionId: turn.sessionId,
-      turnId: turn.turnId,
-      number: row.number,
-      epoch: 1,
-      owner: turn.owner,
-      tenant: turn.tenant,
-      budgetId: row.budget_id,
-      model: row.model,
-      systemPrompt: row.system_prompt,
-      temperature: row.temperature,
-      maxOutputTokens: row.max_output_tokens,
-      maxHistory: row.max_history,
-      maxSteps: row.max_steps_per_turn,
-      toolNames: row.tool_names,
-    },
-    eventBase: row.event_base,
-    startedAt: turn.startedAt,
-  };
-}
+): AcceptedTurn => ({
+  facts: toFacts({ ...turn, number: row.number, epoch: 1 }, row),
+  eventBase: row.event_base,
+  startedAt,
+});
 
 /**
  * Accepts a turn: its user message, the turn, the session's counters and a trace event. It begins when the session is

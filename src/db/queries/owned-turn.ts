@@ -1,26 +1,7 @@
 import type { LayoutEntry } from '../../events/layout.js';
 import type { StoredTurn } from '../../events/replay.js';
 import type { Queryable } from './queryable.js';
-
-/** What a turn's owner needs to know of the turn and its session. */
-export interface TurnFacts {
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly number: number;
-  /** Of this ownership: every write is conditional on it. */
-  readonly epoch: number;
-  readonly owner: string;
-  readonly tenant: string;
-  readonly budgetId: string;
-  readonly model: string;
-  readonly systemPrompt: string;
-  readonly temperature: number | null;
-  readonly maxOutputTokens: number | null;
-  readonly maxHistory: number | null;
-  readonly maxSteps: number;
-  /** Server tools that the session may use; null allows all. */
-  readonly toolNames: readonly string[] | null;
-}
+import { type FactRow, factColumns, type TurnFacts, toFacts } from './turn-facts.js';
 
 /** A call of a tool, as far as it has come. */
 export interface StoredToolCall {
@@ -80,8 +61,7 @@ export interface OwnedTurn {
 const text = `
 SELECT t.session_id, t.number, t.lease_epoch, t.event_base, t.event_layout, t.attempts,
        t.stop_requested_at IS NOT NULL AS stop_requested,
-       s.owner, s.tenant, s.budget_id, s.model, s.system_prompt, s.temperature, s.max_output_tokens, s.max_history,
-       s.max_steps_per_turn, s.tool_names,
+       s.owner, s.tenant, ${factColumns},
        coalesce((SELECT json_agg(json_build_array(m.id, m.content)) FROM messages m
                  WHERE m.turn_id = t.id AND m.role = 'ASSISTANT'), '[]') AS texts,
        (SELECT json_build_object('messageId', m.id, 'content', m.content) FROM messages m
@@ -105,7 +85,7 @@ SELECT t.session_id, t.number, t.lease_epoch, t.event_base, t.event_layout, t.at
 FROM turns t JOIN chat_sessions s ON s.id = t.session_id
 WHERE t.id = $1 AND t.lease_epoch = $2 AND t.status = 'RUNNING'`;
 
-interface Row {
+interface Row extends FactRow {
   session_id: string;
   number: number;
   lease_epoch: number;
@@ -115,14 +95,6 @@ interface Row {
   stop_requested: boolean;
   owner: string;
   tenant: string;
-  budget_id: string;
-  model: string;
-  system_prompt: string;
-  temperature: number | null;
-  max_output_tokens: number | null;
-  max_history: number | null;
-  max_steps_per_turn: number;
-  tool_names: string[] | null;
   texts: [string, string][];
   partial: TurnState['partial'];
   tool_calls: StoredToolCall[];
@@ -135,22 +107,17 @@ export async function loadOwnedTurn(db: Queryable, turnId: string, epoch: number
   const row = rows[0];
   if (!row) return null;
   return {
-    facts: {
-      sessionId: row.session_id,
-      turnId,
-      number: row.number,
-      epoch: row.lease_epoch,
-      owner: row.owner,
-      tenant: row.tenant,
-      budgetId: row.budget_id,
-      model: row.model,
-      systemPrompt: row.system_prompt,
-      temperature: row.temperature,
-      maxOutputTokens: row.max_output_tokens,
-      maxHistory: row.max_history,
-      maxSteps: row.max_steps_per_turn,
-      toolNames: row.tool_names,
-    },
+    facts: toFacts(
+      {
+        sessionId: row.session_id,
+        turnId,
+        number: row.number,
+        epoch: row.lease_epoch,
+        owner: row.owner,
+        tenant: row.tenant,
+      },
+      row,
+    ),
     state: {
       step: row.event_layout.findLast((entry) => entry.type === 'step')?.step ?? 0,
       toolCalls: row.tool_calls,

@@ -1,5 +1,6 @@
-import { type AcceptedRow, type AcceptedTurn, factColumns, startLayout, toAcceptedTurn } from './accept-turn.js';
+import { type AcceptedRow, type AcceptedTurn, startLayout, toAcceptedTurn } from './accept-turn.js';
 import type { Queryable } from './queryable.js';
+import { factColumns } from './turn-facts.js';
 
 export interface Promotion {
   readonly sessionId: string;
