@@ -49,8 +49,7 @@ async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
 export function createChat(dependencies: ChatDependencies): Chat {
   let closing = false;
   const live = new LiveTurns();
-  const isLive = (turnId: string) => live.get(turnId)?.log.events.isOver === false;
-  const mirrors = new TurnMirrors(dependencies.feed, isLive);
+  const mirrors = new TurnMirrors(dependencies.feed, (turnId) => live.open(turnId) !== undefined);
   const watch = new SessionWatch(dependencies.database);
   live.onAdd(({ turnId, sessionId }) => {
     mirrors.refresh(turnId);

@@ -1,4 +1,3 @@
-import { StopRequested } from '../../agent/ends.js';
 import type { Principal } from '../../auth/principal.js';
 import { loadOwnedTurn } from '../../db/queries/owned-turn.js';
 import {
@@ -25,7 +24,7 @@ const ownerOf = ({ processId, settings }: TurnDependencies) => ({ leaseOwner: pr
 async function runOn(deps: TurnDependencies, turnId: string, epoch: number): Promise<void> {
   try {
     const owned = await loadOwnedTurn(deps.database.pool, turnId, epoch);
-    if (owned) resumeTurn(deps, owned, owned.isStopRequested ? new StopRequested() : null);
+    if (owned) resumeTurn(deps, owned);
   } catch (error) {
     deps.log.warn({ turnId, err: error }, 'answered turn could not be run on: it goes on when its lease has run out');
   }

@@ -1,14 +1,18 @@
-import { OwnershipLost } from '../../agent/ends.js';
+import { AttemptsExhausted, OwnershipLost, StopRequested } from '../../agent/ends.js';
 import type { ReplyWriter } from '../../agent/reply-writer.js';
 import { runTurn } from '../../agent/run-turn.js';
 import type { TurnResult } from '../../agent/running-turn.js';
 import type { AcceptedTurn } from '../../db/queries/accept-turn.js';
-import type { OwnedTurn, TurnFacts, TurnState } from '../../db/queries/owned-turn.js';
+import type { OwnedTurn, TurnState } from '../../db/queries/owned-turn.js';
 import { releaseTurn } from '../../db/queries/release-turn.js';
+import type { TurnFacts } from '../../db/queries/turn-facts.js';
 import { TurnLog } from '../../events/turn-log.js';
 import type { TurnDependencies } from './dependencies.js';
 import type { LiveTurn, TurnOutcome } from './live-turns.js';
 import { settle } from './settle.js';
+
+/** Owners that a turn may lose before it is given up: one that ends every process would otherwise end them all. */
+const mostAttempts = 3;
 
 interface Run {
   readonly facts: TurnFacts;
@@ -33,12 +37,10 @@ async function conclude(deps: TurnDependencies, { facts, log }: Run, result: Tur
   const { sessionId } = facts;
   switch (result.kind) {
     case 'parked':
-      log.events.detach();
       return { kind: 'parked' };
     case 'released':
       await releaseTurn(deps.database.pool, result.release);
       await deps.failpoint('after-release');
-      log.events.detach();
       deps.feed?.signal({ kind: 'released' });
       return { kind: 'moved' };
     case 'ended': {
@@ -94,7 +96,12 @@ async function runToEnd(deps: TurnDependencies, run: Run): Promise<TurnOutcome> 
   }
 }
 
-function execute(deps: TurnDependencies, facts: TurnFacts, state: TurnState, log: TurnLog): LiveTurn {
+/** @param reason ends the turn at once, as if it had been aborted with it. */
+function execute(
+  deps: TurnDependencies,
+  { facts, state, log }: Pick<Run, 'facts' | 'state' | 'log'>,
+  reason: Error | null,
+): LiveTurn {
   const abort = new AbortController();
   let writer: ReplyWriter | null = null;
   const run: Run = {
@@ -119,6 +126,7 @@ function execute(deps: TurnDependencies, facts: TurnFacts, state: TurnState, log
   };
   deps.live.add(turn);
   deps.feed?.signal({ kind: 'session', sessionId: facts.sessionId });
+  if (reason) abort.abort(reason);
   return turn;
 }
 
@@ -134,20 +142,18 @@ export function executeTurn(
 ): LiveTurn {
   const log = openLog(deps, facts, eventBase);
   log.append({ type: 'TurnStarted' }, startedAt);
-  const turn = execute(deps, facts, { step: 0, toolCalls: [], partial: null }, log);
-  if (reason) turn.abort.abort(reason);
-  return turn;
+  return execute(deps, { facts, state: { step: 0, toolCalls: [], partial: null }, log }, reason);
 }
 
-/**
- * Runs a turn on from its last stored step.
- *
- * @param reason ends it at once, as if it had been aborted with it.
- */
-export function resumeTurn(deps: TurnDependencies, owned: OwnedTurn, reason: Error | null): LiveTurn {
+/** Why a turn is ended instead of being run on; null when it goes on. */
+function reasonToEnd({ attempts, isStopRequested }: OwnedTurn): Error | null {
+  if (isStopRequested) return new StopRequested();
+  return attempts > mostAttempts ? new AttemptsExhausted() : null;
+}
+
+/** Runs a turn on from its last stored step, or to its end when it is to be stopped or has lost too many owners. */
+export function resumeTurn(deps: TurnDependencies, owned: OwnedTurn): LiveTurn {
   const log = openLog(deps, owned.facts, owned.stored.eventBase);
   log.restore(owned.stored);
-  const turn = execute(deps, owned.facts, owned.state, log);
-  if (reason) turn.abort.abort(reason);
-  return turn;
+  return execute(deps, { facts: owned.facts, state: owned.state, log }, reasonToEnd(owned));
 }

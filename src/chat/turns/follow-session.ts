@@ -2,9 +2,9 @@ import type { Principal } from '../../auth/principal.js';
 import { isDatabaseUnavailable } from '../../db/database-errors.js';
 import { findNextTurn, findPresent, findTurnByNumber } from '../../db/queries/session-turns.js';
 import { badInput, ChatError } from '../../errors.js';
-import { decodeCursor, turnMark } from '../../events/cursor.js';
+import { turnMark } from '../../events/cursor.js';
 import type { TurnEventCursor } from '../service.js';
-import { type FollowDependencies, followFrom, followTurn } from './follow-turn.js';
+import { type FollowDependencies, followFrom, followTurn, readCursor } from './follow-turn.js';
 import { SessionFollower, type SessionSource } from './session-follower.js';
 import type { SessionWatch } from './session-watch.js';
 
@@ -39,8 +39,7 @@ export async function followSession(
   if (present === null) throw new ChatError('NOT_FOUND');
   if (after === null) return new SessionFollower(source, present);
 
-  const position = decodeCursor(after);
-  if (!position) throw badInput('after is no cursor: give the cursor of an event, unchanged.');
+  const position = readCursor(after);
   const turn = await findTurnByNumber(pool, session, position.turnNumber);
   if (!turn || turnMark(turn.id) !== position.turnMark) {
     throw badInput('after is a cursor of another session: leave it out to begin with the active turn.');

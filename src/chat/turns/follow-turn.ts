@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.js';
 import { isDatabaseUnavailable } from '../../db/database-errors.js';
 import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
-import { decodeCursor, turnMark } from '../../events/cursor.js';
+import { decodeCursor, type EventPosition, turnMark } from '../../events/cursor.js';
 import type { TurnEventCursor } from '../service.js';
 import type { Interruption } from './interruption.js';
 import type { LiveTurn, LiveTurns } from './live-turns.js';
@@ -30,8 +30,8 @@ async function findLog(
   leaving: Interruption,
 ): Promise<FollowedLog | null> {
   while (!leaving.isFired) {
-    const live = deps.live.get(turnId);
-    if (live && !live.log.events.isOver) return liveLog(live);
+    const live = deps.live.open(turnId);
+    if (live) return liveLog(live);
     const load = () => loadTurn(deps.database.pool, turnId, principal);
     try {
       const turn = await load();
@@ -48,10 +48,16 @@ async function findLog(
 export const followLive = (deps: FollowDependencies, principal: Principal, live: LiveTurn): TurnEventCursor =>
   new TurnFollower((leaving) => findLog(deps, principal, live.turnId, leaving), liveLog(live), 0);
 
-function readAfter(turnId: string, after: string | null): number {
-  if (after === null) return 0;
+/** @throws ChatError BAD_USER_INPUT. */
+export function readCursor(after: string): EventPosition {
   const position = decodeCursor(after);
   if (!position) throw badInput('after is no cursor: give the cursor of an event, unchanged.');
+  return position;
+}
+
+function readAfter(turnId: string, after: string | null): number {
+  if (after === null) return 0;
+  const position = readCursor(after);
   if (position.turnMark !== turnMark(turnId)) {
     throw badInput('after is a cursor of another turn: leave it out to get this turn from its start.');
   }
@@ -72,8 +78,8 @@ export async function followFrom(
   const load = () => loadTurn(deps.database.pool, turnId, principal);
   const turn = await load();
   if (!turn) throw new ChatError('NOT_FOUND');
-  const live = deps.live.get(turnId);
-  const followed = live && !live.log.events.isOver ? liveLog(live) : deps.mirrors.hold(turn, load);
+  const live = deps.live.open(turnId);
+  const followed = live ? liveLog(live) : deps.mirrors.hold(turn, load);
   // What another process has told may be ahead of what it has stored, so there only the end shows that a place is none.
   const isFuture = live !== undefined && sequence > live.log.sequence;
   return new TurnFollower((leaving) => findLog(deps, principal, turnId, leaving), followed, isFuture ? 0 : sequence);

@@ -57,6 +57,12 @@ export class LiveTurns {
     return this.#byId.get(turnId);
   }
 
+  /** A turn whose log here still goes on; not one whose end is told, or that has just been handed over. */
+  open(turnId: string): LiveTurn | undefined {
+    const turn = this.#byId.get(turnId);
+    return turn?.log.events.isOver ? undefined : turn;
+  }
+
   /** Usually one; a turn that is just ending and its successor may overlap. */
   inSession(sessionId: string): readonly LiveTurn[] {
     return [...(this.#bySession.get(sessionId) ?? [])];

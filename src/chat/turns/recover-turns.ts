@@ -1,5 +1,4 @@
 import { settleFigures } from '../../agent/call-figures.js';
-import { AttemptsExhausted, StopRequested } from '../../agent/ends.js';
 import { buildRequest } from '../../agent/prompt.js';
 import { modelCallTrace } from '../../agent/traces.js';
 import { bookFailedCall } from '../../db/queries/book-failed-call.js';
@@ -9,9 +8,6 @@ import { exact } from '../../model/cost.js';
 import { type ClaimedTurn, claimTurns } from './claim-turns.js';
 import type { TurnDependencies } from './dependencies.js';
 import { resumeTurn } from './execute-turn.js';
-
-/** Owners that a turn may lose before it is given up: one that ends every process would otherwise end them all. */
-const mostAttempts = 3;
 
 /** The model of a lost call, at the prices that held when the call was made. */
 function modelOf(deps: TurnDependencies, call: LostCall): ModelInfo {
@@ -57,21 +53,16 @@ async function bookLostCall(deps: TurnDependencies, { facts, state }: OwnedTurn,
   return bookFailedCall(deps.database.pool, facts, figures, trace);
 }
 
-/** Why a turn that was taken over ends at once; null when it goes on. */
-function reasonToEnd({ attempts, isStopRequested }: OwnedTurn): Error | null {
-  if (isStopRequested) return new StopRequested();
-  return attempts > mostAttempts ? new AttemptsExhausted() : null;
-}
-
 async function takeUp(deps: TurnDependencies, { turnId, epoch, lostThinking }: ClaimedTurn): Promise<void> {
   const owned = await loadOwnedTurn(deps.database.pool, turnId, epoch);
   if (!owned) return;
   if (owned.lostCall && !(await bookLostCall(deps, owned, owned.lostCall, lostThinking))) return;
-  const reason = reasonToEnd(owned);
-  resumeTurn(deps, owned, reason);
+  const { abort } = resumeTurn(deps, owned);
   deps.log.warn(
     { turnId, attempt: owned.attempts, from: owned.state.step },
-    reason ? 'turn was found without an owner and is ended' : 'turn was found without an owner and goes on here',
+    abort.signal.aborted
+      ? 'turn was found without an owner and is ended'
+      : 'turn was found without an owner and goes on here',
   );
 }
 
