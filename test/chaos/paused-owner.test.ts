@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../support/client.js';
 import { runSql } from '../support/database-server.js';
 import { type Fleet, startFleet } from '../support/fleet.js';
-import { followSession, say, sayAndFollow } from '../support/oracle/clients.js';
+import { followSession, readEventsCursor, say, sayAndFollow } from '../support/oracle/clients.js';
 import { viewOf } from '../support/oracle/view.js';
 import { lastUserText, type RecordedRequest } from '../support/provider.js';
 import type { Replica } from '../support/replica.js';
@@ -64,11 +64,9 @@ test('an owner that was paused for two leases changes nothing when it wakes up, 
   const following = texts.map(async (text, index) => {
     const id = await fleet.client().createSession();
     const transport = index < count / 2 ? 'ws' : 'sse';
-    const elsewhere = followSession(
-      { ...fleet.follower(`${text}, elsewhere`, transport, patienceMs), where: () => second.url },
-      id,
-      () => 1,
-    );
+    const follower = { ...fleet.follower(`${text}, elsewhere`, transport, patienceMs), where: () => second.url };
+    const from = await readEventsCursor(follower, id);
+    const elsewhere = followSession(follower, { sessionId: id, from }, 1);
     const here = sayAndFollow({ ...fleet.follower(text, transport, patienceMs), where: () => first.url }, id, text);
     return { here, elsewhere: await elsewhere };
   });

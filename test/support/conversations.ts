@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chatClient } from './client.js';
 import type { Fleet } from './fleet.js';
-import { followSession, type Said, say } from './oracle/clients.js';
+import { followSession, readEventsCursor, type Said, say } from './oracle/clients.js';
 
 export interface ConversationsOptions {
   readonly sessionIds: readonly string[];
@@ -41,7 +41,11 @@ export async function converse(
       }
       return all;
     };
-    const [all] = await Promise.all([speak(), followSession({ ...follower, where: watched }, id, () => turns)]);
+    const from = await readEventsCursor(talker, id);
+    const [all] = await Promise.all([
+      speak(),
+      followSession({ ...follower, where: watched }, { sessionId: id, from }, () => turns),
+    ]);
     return all;
   };
   return (await Promise.all(sessionIds.map(talk))).flat();

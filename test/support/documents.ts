@@ -145,6 +145,12 @@ export const session = /* GraphQL */ `
   }
 `;
 
+export const eventsCursor = /* GraphQL */ `
+  query Stand($id: ID!) {
+    chatSession(id: $id) { eventsCursor }
+  }
+`;
+
 export const sessionEvents = /* GraphQL */ `
   ${events}
   subscription FollowSession($sessionId: ID!, $after: String) {

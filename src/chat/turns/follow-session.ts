@@ -2,7 +2,7 @@ import type { Principal } from '../../auth/principal.js';
 import { isDatabaseUnavailable } from '../../db/database-errors.js';
 import { findNextTurn, findPresent, findTurnByNumber } from '../../db/queries/session-turns.js';
 import { badInput, ChatError } from '../../errors.js';
-import { turnMark } from '../../events/cursor.js';
+import { markOf } from '../../events/cursor.js';
 import type { TurnEventCursor } from '../service.js';
 import { type FollowDependencies, followFrom, followTurn, readCursor } from './follow-turn.js';
 import { SessionFollower, type SessionSource } from './session-follower.js';
@@ -40,8 +40,9 @@ export async function followSession(
   if (after === null) return new SessionFollower(source, present);
 
   const position = readCursor(after);
+  if (position.mark === markOf(sessionId)) return new SessionFollower(source, Math.min(position.turnNumber, present));
   const turn = await findTurnByNumber(pool, session, position.turnNumber);
-  if (!turn || turnMark(turn.id) !== position.turnMark) {
+  if (!turn || markOf(turn.id) !== position.mark) {
     throw badInput('after is a cursor of another session: leave it out to begin with the active turn.');
   }
   // A turn that was stopped in the queue is none of those that are told here; what ran meanwhile comes first.

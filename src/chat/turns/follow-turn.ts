@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.js';
 import { isDatabaseUnavailable } from '../../db/database-errors.js';
 import { loadTurn } from '../../db/queries/load-turn.js';
 import { badInput, ChatError } from '../../errors.js';
-import { decodeCursor, type EventPosition, turnMark } from '../../events/cursor.js';
+import { decodeCursor, type EventPosition, markOf } from '../../events/cursor.js';
 import type { TurnEventCursor } from '../service.js';
 import type { Interruption } from './interruption.js';
 import type { LiveTurn, LiveTurns } from './live-turns.js';
@@ -58,7 +58,7 @@ export function readCursor(after: string): EventPosition {
 function readAfter(turnId: string, after: string | null): number {
   if (after === null) return 0;
   const position = readCursor(after);
-  if (position.turnMark !== turnMark(turnId)) {
+  if (position.mark !== markOf(turnId)) {
     throw badInput('after is a cursor of another turn: leave it out to get this turn from its start.');
   }
   return position.sequence;

@@ -6,7 +6,9 @@ import {
   traceEventsList,
   turnsList,
 } from '../../db/queries/session-lists.js';
+import { findPresent } from '../../db/queries/session-turns.js';
 import { badInput } from '../../errors.js';
+import { encodeSessionCursor } from '../../events/cursor.js';
 import { builder } from '../builder.js';
 import { connectionOf, loadPage } from '../connection.js';
 import { firstQueuedTurn } from '../first-queued-turn.js';
@@ -136,6 +138,16 @@ export const ChatSession = builder.prismaNode('ChatSession', {
       resolve: ({ id, activeTurn, queuedTurns }, _args, context, info) => {
         if (activeTurn || queuedTurns === 0) return activeTurn;
         return firstQueuedTurn(context, queryFromInfo({ context, info }), id);
+      },
+    }),
+    eventsCursor: t.string({
+      description:
+        'Where this session stands in sessionEvents: behind every turn that has ended, before the active one. Give it as after, and nothing is missed between this read and the subscription, however often the connection is lost before its first event.',
+      select: { id: true, turnCount: true, queuedTurns: true, activeTurn: { select: { number: true } } },
+      resolve: async ({ id, turnCount, queuedTurns, activeTurn }, _args, { database, principal }) => {
+        if (activeTurn) return encodeSessionCursor(id, activeTurn.number - 1);
+        if (queuedTurns === 0) return encodeSessionCursor(id, turnCount);
+        return encodeSessionCursor(id, (await findPresent(database.pool, { sessionId: id, ...principal })) ?? 0);
       },
     }),
     pendingInput: t.field({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type ChatClient, chatClient, openEvents, openTurn, type Transport, textOf } from '../../support/client.js';
-import { sessionEvents } from '../../support/documents.js';
+import { eventsCursor, sessionEvents } from '../../support/documents.js';
 import * as script from '../../support/script.js';
 import { type SecondApp, startSecondApp } from '../../support/second-app.js';
 
@@ -70,6 +70,30 @@ describe.each(['ws', 'sse'] as const)('sessionEvents over %s', (transport) => {
       expect(textOf(await readTurn(stream))).toBe('half whole');
       await turn.rest();
       stream.leave();
+    });
+
+    it('tells from eventsCursor what no connection was there for, and an active turn from its start', async () => {
+      const sessionId = await client.createSession();
+      const stand = async () => (await client.run(eventsCursor, { id: sessionId })).data.chatSession.eventsCursor;
+      const atFirst = await stand();
+      await client.send(sessionId, 'one');
+      const afterOne = await stand();
+      const gate = script.gate();
+      app.provider.enqueue([script.text('half '), script.pause(gate), script.reply('whole')]);
+      const turn = openTurn(app.url, 'ws', sessionId, 'two');
+      await turn.until(({ __typename }) => __typename === 'TextDelta');
+      const inTwo = await stand();
+      gate.open();
+      await turn.rest();
+      for (const [after, texts] of [
+        [atFirst, ['echo: one', 'half whole']],
+        [afterOne, ['half whole']],
+        [inTwo, ['half whole']],
+      ] as const) {
+        const stream = follow(url(), transport, sessionId, after);
+        for (const text of texts) expect(textOf(await readTurn(stream))).toBe(text);
+        stream.leave();
+      }
     });
 
     it('goes on behind the cursor of any of its turns, through all turns since', async () => {

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { chatClient } from '../../support/client.js';
 import { runSql } from '../../support/database-server.js';
 import { canaryProblems } from '../../support/oracle/canaries.js';
-import { followSession, followTurn, say, sayAndFollow } from '../../support/oracle/clients.js';
+import { followSession, followTurn, readEventsCursor, say, sayAndFollow } from '../../support/oracle/clients.js';
 import { collectRun, untilAtRest } from '../../support/oracle/collect.js';
 import { judge } from '../../support/oracle/judge.js';
 import { holdings, leaks } from '../../support/oracle/leaks.js';
@@ -40,7 +40,12 @@ async function unquietRun(recorder: Recorder): Promise<void> {
   proxy.onConnection((connection) => connection.cutAfter('toClient', 1_000 + 50 * connection.index));
   await Promise.all(
     sessions.map(async (id, at) => {
-      const watching = followSession({ ...options, name: `session ${at}`, transport: 'sse' }, id, () => 3);
+      const from = await readEventsCursor(options, id);
+      const watching = followSession(
+        { ...options, name: `session ${at}`, transport: 'sse' },
+        { sessionId: id, from },
+        3,
+      );
       await sayAndFollow({ ...options, name: `ws ${at}`, transport: 'ws' }, id, `one ${at}, ${secret}`);
       const turnId = await sayAndFollow({ ...options, name: `sse ${at}`, transport: 'sse' }, id, `two ${at}`);
       await followTurn({ ...options, name: `again ${at}`, transport: 'ws' }, turnId);

@@ -98,9 +98,9 @@ async function readOnce(
 }
 
 /** Goes on by cursor whenever it is cut: an error of the connection, or one that the server says will pass. */
-async function follow(options: FollowOptions, following: Following): Promise<void> {
+async function follow(options: FollowOptions, following: Following, from: string | null = null): Promise<void> {
   const watch = options.recorder.watching(options.name);
-  let after: string | null = null;
+  let after = from;
   const took = (event: SeenEvent) => {
     watch.took(event);
     after = event.cursor;
@@ -123,21 +123,37 @@ export function followTurn(options: FollowOptions, turnId: string): Promise<void
   return follow(options, { document: documents.turnEvents, variables: (after) => ({ turnId, after }) });
 }
 
-/** Follows a session until this many of its turns have ended; a function is asked at the end of each. */
+/** The place in its events at which a session stands. Asks again while it gets no answer. */
+export async function readEventsCursor({ where, signal }: ClientOptions, sessionId: string): Promise<string> {
+  for (;;) {
+    const answer = await gql(`${where()}/graphql`, documents.eventsCursor, { id: sessionId }, { signal }).catch(
+      () => null,
+    );
+    const cursor = answer?.body.data?.chatSession?.eventsCursor;
+    if (typeof cursor === 'string') return cursor;
+    await pauseOrThrow(signal);
+  }
+}
+
+/**
+ * Follows a session from a cursor until this many of its turns have ended; a function is asked at the end of each.
+ * Without a cursor, turns that begin and end before the first connection holds would be missed.
+ */
 export function followSession(
   options: FollowOptions,
-  sessionId: string,
+  { sessionId, from }: { readonly sessionId: string; readonly from: string },
   turns: number | (() => number),
 ): Promise<void> {
   let ended = 0;
-  return follow(options, {
+  const following: Following = {
     document: documents.sessionEvents,
     variables: (after) => ({ sessionId, after }),
     onEvent: (event) => {
       if (isTerminalEvent(event)) ended += 1;
     },
     isEnough: () => ended === (typeof turns === 'number' ? turns : turns()),
-  });
+  };
+  return follow(options, following, from);
 }
 
 /** Sends a message and streams its turn to its end, under one key. Resolves with the turn's id. */

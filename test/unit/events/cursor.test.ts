@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../../src/events/cursor.js';
+import { decodeCursor, encodeCursor, encodeSessionCursor } from '../../../src/events/cursor.js';
 
 const turnId = '01989f3e-0000-7000-8000-0123456789ab';
 
@@ -8,7 +8,12 @@ describe('event cursors', () => {
     expect(decodeCursor(encodeCursor({ turnNumber: 12, turnId }, 345))).toEqual({
       turnNumber: 12,
       sequence: 345,
-      turnMark: '0123456789ab',
+      mark: '0123456789ab',
+    });
+    expect(decodeCursor(encodeSessionCursor('01989f3e-0000-7000-8000-ba9876543210', 7))).toEqual({
+      turnNumber: 7,
+      sequence: 0,
+      mark: 'ba9876543210',
     });
   });
 
