@@ -23,6 +23,8 @@ const follow = (url: string, transport: Transport, sessionId: string, after?: st
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from an event is its own business.
 type Event = any;
+const stand = async (id: string): Promise<string> =>
+  (await client.run(eventsCursor, { id })).data.chatSession.eventsCursor;
 const ends = ({ __typename }: Event) => __typename === 'TurnCompleted';
 
 async function readTurn(stream: ReturnType<typeof follow>): Promise<Event[]> {
@@ -74,15 +76,14 @@ describe.each(['ws', 'sse'] as const)('sessionEvents over %s', (transport) => {
 
     it('tells from eventsCursor what no connection was there for, and an active turn from its start', async () => {
       const sessionId = await client.createSession();
-      const stand = async () => (await client.run(eventsCursor, { id: sessionId })).data.chatSession.eventsCursor;
-      const atFirst = await stand();
+      const atFirst = await stand(sessionId);
       await client.send(sessionId, 'one');
-      const afterOne = await stand();
+      const afterOne = await stand(sessionId);
       const gate = script.gate();
       app.provider.enqueue([script.text('half '), script.pause(gate), script.reply('whole')]);
       const turn = openTurn(app.url, 'ws', sessionId, 'two');
       await turn.until(({ __typename }) => __typename === 'TextDelta');
-      const inTwo = await stand();
+      const inTwo = await stand(sessionId);
       gate.open();
       await turn.rest();
       for (const [after, texts] of [
@@ -130,6 +131,7 @@ describe('a cursor for sessionEvents', () => {
       'of another session',
       async () => (await openTurn(app.url, 'ws', await client.createSession(), 'hi').rest())[0].cursor as string,
     ],
+    ['at which another session stands', async () => stand(await client.createSession())],
   ])('%s is refused', async (_what, cursor) => {
     const sessionId = await client.createSession();
     await client.send(sessionId, 'hi');
