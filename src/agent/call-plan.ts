@@ -59,6 +59,9 @@ export function planCall(call: StoredToolCall, tools: readonly Tool[]): CallPlan
   }
   const read = tool.read(given);
   if ('problem' in read) return refuse('INVALID_ARGUMENTS', `Not run, the arguments are not valid: ${read.problem}`);
+  if (tool.requiresApproval) {
+    return refuse('APPROVAL_REQUIRED', 'Not run: it needs the approval of the user, who cannot be asked for it here.');
+  }
   return tool.kind === 'question'
     ? { kind: 'ask', question: read.value as Question }
     : { kind: 'run', tool, value: read.value };

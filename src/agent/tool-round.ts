@@ -9,6 +9,7 @@ import { isOpen } from './tool-calls.js';
 import { closeCall, noResult } from './tool-results.js';
 import { resultLimit, resultText } from './tools/result-text.js';
 import { runTool, type ToolRun } from './tools/run-tool.js';
+import { ToolFailure } from './tools/tool-failure.js';
 import type { TurnJournal } from './turn-journal.js';
 
 interface Round {
@@ -31,15 +32,16 @@ function resultOf(
   durationMs: number,
 ): ToolResult {
   const fail = (code: string, text: string) => noResult('FAILED', code, text, durationMs);
+  const limit = resultLimit(deps.findModel(turn.facts.model)?.contextWindow ?? 0);
   const note = (error: unknown) =>
     deps.log.warn({ turnId: turn.facts.turnId, tool: call.name, toolCallId: call.id, err: error }, 'tool failed');
   if (run.kind === 'timedOut') return fail('TIMEOUT', 'The tool did not end in time and was cut off.');
   if (run.kind === 'threw') {
+    if (run.error instanceof ToolFailure) return fail(run.error.code, resultText(run.error.message, limit));
     note(run.error);
     return fail('TOOL_ERROR', 'The tool failed.');
   }
   try {
-    const limit = resultLimit(deps.findModel(turn.facts.model)?.contextWindow ?? 0);
     return { status: 'SUCCEEDED', errorCode: null, result: resultText(run.value, limit), durationMs };
   } catch (error) {
     note(error);

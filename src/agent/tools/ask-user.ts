@@ -13,7 +13,9 @@ export const askUser: QuestionTool = {
   name: 'ask_user',
   description: 'Ask the user when you cannot go on without their answer. choices: short answers to pick from.',
   parameters: toParameters(parameters),
+  origin: 'built_in',
   sideEffect: 'none',
+  requiresApproval: false,
   idempotent: true,
   read(given) {
     const read = readArguments(parameters, given);

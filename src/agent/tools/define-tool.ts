@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { readArguments, toParameters } from './schema.js';
-import type { ServerTool, ToolContext, ToolSideEffect } from './tool.js';
+import type { ServerTool, ToolContext, ToolOrigin, ToolSideEffect } from './tool.js';
 
 const defaultTimeoutMs = 30_000;
 
@@ -12,6 +12,10 @@ export interface ToolDefinition<Schema extends z.ZodObject> {
   readonly parameters: Schema;
   /** Calls of tools that write run one by one, all others at the same time. */
   readonly sideEffect: ToolSideEffect;
+  /** Left out: `server`. */
+  readonly origin?: ToolOrigin;
+  /** Each call waits until the user allows it. Left out: false. */
+  readonly requiresApproval?: boolean;
   /** Running it twice does no harm. Left out: true unless it writes. */
   readonly idempotent?: boolean;
   /** Left out: 30 seconds. */
@@ -28,7 +32,9 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
     name,
     description,
     parameters: toParameters(parameters),
+    origin: definition.origin ?? 'server',
     sideEffect,
+    requiresApproval: definition.requiresApproval ?? false,
     idempotent: definition.idempotent ?? sideEffect !== 'write',
     timeoutMs: definition.timeoutMs ?? defaultTimeoutMs,
     read: (given) => readArguments(parameters, given),

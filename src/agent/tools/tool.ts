@@ -3,8 +3,14 @@ import type { PromptTool } from '../../model/port.js';
 /** What a tool does to the world around it: nothing, it reads, or it changes something. */
 export type ToolSideEffect = 'none' | 'read' | 'write';
 
+/** Where a tool comes from: this server's code, what its operator adds in code, an MCP server, or the client of a session. */
+export type ToolOrigin = 'built_in' | 'server' | 'mcp' | 'client';
+
 interface Described extends PromptTool {
+  readonly origin: ToolOrigin;
   readonly sideEffect: ToolSideEffect;
+  /** A call is run only after the user has allowed it with exactly these arguments. */
+  readonly requiresApproval: boolean;
   /** Running it twice does no harm, so a call that was interrupted may be run again. */
   readonly idempotent: boolean;
 }
@@ -27,7 +33,7 @@ export interface ServerTool extends Described {
   readonly kind: 'server';
   readonly timeoutMs: number;
   read(given: Readonly<Record<string, unknown>>): ReadArguments<unknown>;
-  /** `value` is what `read` gave. What is thrown is logged and never shown. */
+  /** `value` is what `read` gave. What is thrown is logged and never shown, but for the words of a ToolFailure. */
   run(value: unknown, context: ToolContext): unknown;
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/agent/tools/define-tool.js';
+import { ToolFailure } from '../../../src/agent/tools/tool-failure.js';
 import type { TurnEvent } from '../../../src/events/event.js';
 import { readAll, startTestChat, type TestChat } from '../../support/chat.js';
 import { type Deferred, deferred } from '../../support/deferred.js';
@@ -49,6 +50,17 @@ const tools = [
     throw new Error('secret of the tool');
   }),
   faulty('rejects', () => Promise.reject(new Error('secret of the tool'))),
+  faulty('refuses', () => {
+    throw new ToolFailure('NO_SUCH_CITY', 'logic', 'There is no city of that name.');
+  }),
+  defineTool({
+    name: 'careful',
+    description: 'Changes much.',
+    parameters: z.object({}),
+    sideEffect: 'write',
+    requiresApproval: true,
+    run: () => order.push('run without approval'),
+  }),
   faulty('hangs', () => new Promise(() => {})),
   faulty('circular', () => circular),
   faulty('silent', () => undefined),
@@ -199,6 +211,18 @@ describe('a turn whose model calls tools', () => {
   it.each<[string, string, unknown, { status: string; error_code: string | null; result: RegExp }]>([
     ['that throws', 'throws', {}, { status: 'FAILED', error_code: 'TOOL_ERROR', result: /^The tool failed\.$/ }],
     ['that rejects', 'rejects', {}, { status: 'FAILED', error_code: 'TOOL_ERROR', result: /^The tool failed\.$/ }],
+    [
+      'that fails in words of its own',
+      'refuses',
+      {},
+      { status: 'FAILED', error_code: 'NO_SUCH_CITY', result: /^There is no city of that name\.$/ },
+    ],
+    [
+      'that needs an approval, which nobody can be asked for',
+      'careful',
+      {},
+      { status: 'FAILED', error_code: 'APPROVAL_REQUIRED', result: /^Not run/ },
+    ],
     ['that takes too long', 'hangs', {}, { status: 'FAILED', error_code: 'TIMEOUT', result: /in time/ }],
     [
       'that gives no JSON',
@@ -270,6 +294,7 @@ describe('a turn whose model calls tools', () => {
     const [call] = await toolCallsOf(seen[0]?.turnId ?? '');
     expect(call).toMatchObject({ ...want, result: expect.stringMatching(want.result) });
     expect(JSON.stringify(call)).not.toContain('secret');
+    expect(order).toEqual([]);
     const { body } = await test.provider.request(first + 1);
     expect(body.messages.at(-1)).toMatchObject({ role: 'tool', content: call.result });
   });

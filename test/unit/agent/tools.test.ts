@@ -55,6 +55,25 @@ describe('the registry', () => {
   });
 });
 
+describe('tools that come and go', () => {
+  it('are those that their source has at the moment, beside the lasting ones', () => {
+    let offered = [add];
+    const registry = createToolRegistry([askUser], [{ tools: () => offered }]);
+    expect(registry.allowed(null)).toEqual([askUser, add]);
+    expect(registry.allowed(['add'])).toEqual([add]);
+    offered = [];
+    expect(registry.allowed(null)).toEqual([askUser]);
+    expect(registry.allowed(['add'])).toEqual([]);
+  });
+
+  it('neither take the place of another tool nor bring a name that providers refuse', () => {
+    const other = { ...add, description: 'Another.' };
+    const source = (...tools: (typeof add)[]) => ({ tools: () => tools });
+    const offered = [source({ ...add, name: 'ask_user' }, { ...add, name: 'a b' }, add), source(other)];
+    expect(createToolRegistry([askUser], offered).allowed(null)).toEqual([askUser, add]);
+  });
+});
+
 describe('a question', () => {
   it('has words, and choices only when there are some', () => {
     expect(askUser.read({ question: ' Where? ', choices: ['a'] })).toEqual({
