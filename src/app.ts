@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { askUser } from './agent/tools/ask-user.js';
+import { builtInTools } from './agent/tools/built-in/built-in-tools.js';
 import { createToolRegistry } from './agent/tools/registry.js';
 import type { Tool } from './agent/tools/tool.js';
 import { createAuthenticator } from './auth/authenticate.js';
@@ -115,7 +115,7 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
       database,
       model,
       catalog,
-      tools: createToolRegistry([askUser, ...(overrides.tools ?? [])]),
+      tools: createToolRegistry([...builtInTools({ now }), ...(overrides.tools ?? [])]),
       feed,
       log,
       settings: { ...config.chat, maxRetries: config.model.maxRetries },

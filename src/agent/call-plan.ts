@@ -5,6 +5,9 @@ import { interruptedBy, noResult, outcomeUnknown } from './tool-results.js';
 import { asObject } from './tools/arguments.js';
 import type { Question, ServerTool, Tool } from './tools/tool.js';
 
+/** How often one and the same call may fail in a turn before it is not tried any more. */
+export const mostFailures = 3;
+
 /** What is to be done about an open call. */
 export type CallPlan =
   | { readonly kind: 'close'; readonly result: ToolResult }
@@ -43,8 +46,12 @@ const unknownTool = (name: string, tools: readonly Tool[]) =>
       : `There is no tool ${name}. The tools are: ${tools.map((tool) => tool.name).join(', ')}.`,
   );
 
-/** Decides about an open call by what is stored of it, with the tools that the session may use. */
-export function planCall(call: StoredToolCall, tools: readonly Tool[]): CallPlan {
+/**
+ * Decides about an open call by what is stored of it, with the tools that the session may use.
+ *
+ * @param isRepeated it has failed in this turn with the same arguments, as often as it may.
+ */
+export function planCall(call: StoredToolCall, tools: readonly Tool[], isRepeated: boolean): CallPlan {
   if (call.input) return planAnswered(call.input);
   // Its tool was at work under an owner that was lost.
   if (call.status === 'RUNNING' && !call.idempotent) return close(outcomeUnknown);
@@ -53,16 +60,23 @@ export function planCall(call: StoredToolCall, tools: readonly Tool[]): CallPlan
   }
   const tool = tools.find(({ name }) => name === call.name);
   if (!tool) return unknownTool(call.name, tools);
+  if (isRepeated) {
+    return refuse(
+      'REPEATED_CALL',
+      `Not run: exactly this call has failed ${mostFailures} times in this turn. Change its arguments, use something else, or say what is missing.`,
+    );
+  }
   const given = asObject(call.arguments);
   if (!given) {
     return refuse('INVALID_ARGUMENTS', 'Not run: the arguments were cut off or are not the JSON of an object.');
   }
   const read = tool.read(given);
   if ('problem' in read) return refuse('INVALID_ARGUMENTS', `Not run, the arguments are not valid: ${read.problem}`);
-  if (tool.requiresApproval) {
-    return refuse('APPROVAL_REQUIRED', 'Not run: it needs the approval of the user, who cannot be asked for it here.');
+  switch (tool.kind) {
+    case 'question':
+      return { kind: 'ask', question: read.value as Question };
+    case 'server':
+      if (!tool.requiresApproval) return { kind: 'run', tool, value: read.value };
   }
-  return tool.kind === 'question'
-    ? { kind: 'ask', question: read.value as Question }
-    : { kind: 'run', tool, value: read.value };
+  return refuse('APPROVAL_REQUIRED', 'Not run: it needs the approval of the user, who cannot be asked for it here.');
 }

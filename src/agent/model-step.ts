@@ -13,6 +13,7 @@ import { buildRequest } from './prompt.js';
 import { ReplyWriter } from './reply-writer.js';
 import type { RunningTurn } from './running-turn.js';
 import { toStoredCalls } from './tool-calls.js';
+import { sessionTools } from './tools/session-tools.js';
 import { contextTrace, modelCallTrace } from './traces.js';
 import type { TurnJournal } from './turn-journal.js';
 import { cut, failed, judge, type Verdict } from './verdict.js';
@@ -76,9 +77,9 @@ async function storeCalls(
   { writer, model, droppedHistory }: LastStep & { readonly writer: ReplyWriter; readonly model: ModelInfo },
   { call, toolCalls, attempt, finishReason }: CallResult & { readonly call: SettledCall },
 ): Promise<readonly StoredToolCall[]> {
-  const { turnId, epoch, toolNames } = turn.facts;
+  const { turnId, epoch } = turn.facts;
   const { step, messageId, content } = writer;
-  const stored = toStoredCalls(deps.newId, toolCalls, messageId, deps.tools.allowed(toolNames));
+  const stored = toStoredCalls(deps.newId, toolCalls, messageId, sessionTools(deps.tools, turn.facts));
   const traces = [
     ...(droppedHistory ? [contextTrace] : []),
     { type: 'MODEL_CALL', data: modelCallTrace(call, model.id, attempt, finishReason) },

@@ -7,6 +7,7 @@ import type { ModelRequest, PromptMessage, PromptTool } from '../model/port.js';
 import { countTokens, estimateToolTokens } from '../model/tokens.js';
 import { asObject } from './tools/arguments.js';
 import type { ToolRegistry } from './tools/registry.js';
+import { sessionTools } from './tools/session-tools.js';
 import type { Tool } from './tools/tool.js';
 
 const pageSize = 200;
@@ -143,7 +144,7 @@ export async function buildRequest(
   turn: TurnFacts,
   model: ModelInfo,
 ): Promise<{ readonly request: ModelRequest; readonly dropped: boolean }> {
-  const offered = model.takesTools ? toPromptTools(tools.allowed(turn.toolNames)) : [];
+  const offered = model.takesTools ? toPromptTools(sessionTools(tools, turn)) : [];
   const { messages, dropped } = await buildPrompt(db, turn, model, offered);
   const { temperature, maxOutputTokens } = turn;
   return { request: { model: model.id, messages, tools: offered, temperature, maxOutputTokens }, dropped };

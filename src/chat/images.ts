@@ -1,6 +1,6 @@
 import type { ImageRow } from '../db/queries/accept-turn.js';
+import { sha256 } from '../digest.js';
 import { badInput } from '../errors.js';
-import { sha256 } from './digest.js';
 
 const mostImages = 8;
 const mostBytes = 5 * 1024 * 1024;

@@ -7,12 +7,17 @@ export interface ToolSource {
 
 /** The tools of this server. */
 export interface ToolRegistry {
-  /** Those that a session may use now, by the names that it allows; null allows all. Names of no tool count for nothing. */
+  /** Everything on offer now. */
+  all(): readonly Tool[];
+  /**
+   * Those that a session may use now, by the names that it allows; null allows all but those that are to be named. Names
+   * of no tool count for nothing.
+   */
   allowed(names: readonly string[] | null): readonly Tool[];
 }
 
 /** What every provider takes as the name of a function. */
-const legalName = /^[A-Za-z0-9_-]{1,64}$/;
+export const legalName = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * `tools` are always there; `sources` add to them. A name belongs to whoever comes first, and what a source offers under
@@ -39,6 +44,7 @@ export function createToolRegistry(tools: readonly Tool[], sources: readonly Too
     return all;
   };
   return {
-    allowed: (allowed) => (allowed === null ? current() : current().filter(({ name }) => allowed.includes(name))),
+    all: current,
+    allowed: (names) => current().filter((tool) => (names === null ? !tool.isOptIn : names.includes(tool.name))),
   };
 }

@@ -13,6 +13,8 @@ interface Described extends PromptTool {
   readonly requiresApproval: boolean;
   /** Running it twice does no harm, so a call that was interrupted may be run again. */
   readonly idempotent: boolean;
+  /** Only sessions that name it have it. Left out: it belongs to those that name no tools as well. */
+  readonly isOptIn?: boolean;
 }
 
 /** Arguments as a tool takes them, or what is wrong with them, in words for the model. */
@@ -31,7 +33,12 @@ export interface ToolContext {
 /** A tool that this server runs. */
 export interface ServerTool extends Described {
   readonly kind: 'server';
+  /** For one attempt. */
   readonly timeoutMs: number;
+  /** Further attempts after one that came to nothing on the way; 0 unless the tool is idempotent. */
+  readonly retries: number;
+  /** Longest result in UTF-16 units; null leaves it to the window of the model, which limits it in any case. */
+  readonly resultLimit: number | null;
   read(given: Readonly<Record<string, unknown>>): ReadArguments<unknown>;
   /** `value` is what `read` gave. What is thrown is logged and never shown, but for the words of a ToolFailure. */
   run(value: unknown, context: ToolContext): unknown;
@@ -50,4 +57,10 @@ export interface QuestionTool extends Described {
   read(given: Readonly<Record<string, unknown>>): ReadArguments<Question>;
 }
 
-export type Tool = ServerTool | QuestionTool;
+/** A tool that the client of its session runs. */
+export interface ClientTool extends Described {
+  readonly kind: 'client';
+  read(given: Readonly<Record<string, unknown>>): ReadArguments<unknown>;
+}
+
+export type Tool = ServerTool | QuestionTool | ClientTool;

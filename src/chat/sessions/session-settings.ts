@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
+import { canonicalJson } from '../../digest.js';
 import { badInput, ChatError } from '../../errors.js';
 import type { ModelCatalog, ModelInfo } from '../../model/catalog.js';
-import { canonicalJson } from '../digest.js';
 import { checkLength, checkStorable, checkStorableJson } from '../text.js';
 
 export const defaultSystemPrompt = 'You are a helpful assistant.';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/principal.js';
 import { acceptRegeneration, nothingToRegenerate } from '../../db/queries/accept-regeneration.js';
+import { canonicalJson, sha256 } from '../../digest.js';
 import { badInput, type ChatError } from '../../errors.js';
-import { canonicalJson, sha256 } from '../digest.js';
 import type { Regeneration } from '../service.js';
 import { checkClientId } from '../text.js';
 import type { TurnDependencies } from './dependencies.js';

@@ -16,11 +16,17 @@ export interface TurnFacts {
   readonly maxSteps: number;
   /** Server tools that the session may use; null allows all. */
   readonly toolNames: readonly string[] | null;
+  /** Tools that the client of the session runs. */
+  readonly clientTools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: Readonly<Record<string, unknown>>;
+  }[];
 }
 
 /** What of a session its turns need to know; no other table that is read with it has columns of these names. */
 export const factColumns = `budget_id, model, system_prompt, temperature,
-       max_output_tokens, max_history, max_steps_per_turn, tool_names`;
+       max_output_tokens, max_history, max_steps_per_turn, tool_names, client_tools`;
 
 export interface FactRow {
   budget_id: string;
@@ -31,6 +37,7 @@ export interface FactRow {
   max_history: number | null;
   max_steps_per_turn: number;
   tool_names: string[] | null;
+  client_tools: TurnFacts['clientTools'] | null;
 }
 
 /** The facts of a turn: what is known of the turn itself, with what the row tells of its session. */
@@ -52,4 +59,5 @@ export const toFacts = (
   maxHistory: row.max_history,
   maxSteps: row.max_steps_per_turn,
   toolNames: row.tool_names,
+  clientTools: row.client_tools ?? [],
 });

@@ -48,6 +48,14 @@ describe('the registry', () => {
     expect(registry.allowed([])).toEqual([]);
   });
 
+  it('gives a tool that is to be named only to those that name it', () => {
+    const shy = { ...add, name: 'shy', isOptIn: true };
+    const registry = createToolRegistry([add, shy]);
+    expect(registry.all()).toEqual([add, shy]);
+    expect(registry.allowed(null)).toEqual([add]);
+    expect(registry.allowed(['shy'])).toEqual([shy]);
+  });
+
   it('takes no name twice, and none that a provider refuses', () => {
     expect(() => createToolRegistry([add, add])).toThrow(TypeError);
     expect(() => createToolRegistry([{ ...add, name: 'add.two' }])).toThrow(TypeError);

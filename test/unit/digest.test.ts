@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../src/chat/digest.js';
+import { canonicalJson } from '../../src/digest.js';
 
 describe('canonical JSON', () => {
   it('is the same for objects that differ in the order of their keys', () => {
