@@ -18,14 +18,6 @@ export const absent: Readonly<Record<string, readonly string[]>> = {
     'DecideApprovalInput',
     'SubmitToolResultInput',
   ],
-  'context report': [
-    'ContextStrategy',
-    'ContextReport',
-    'FidelityDistribution',
-    'ChatResponse.contextReport',
-    'ContextReported',
-    'StreamEvent = ContextReported',
-  ],
   'assessment and diagnosis': [
     'Assessment',
     'StepCompleted.assessment',

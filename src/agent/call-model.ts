@@ -3,6 +3,7 @@ import { openModelCall } from '../db/queries/open-model-call.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { ErrorCode } from '../errors.js';
+import type { ContextReport } from '../events/context-report.js';
 import type { ModelInfo } from '../model/catalog.js';
 import {
   ModelError,
@@ -40,6 +41,7 @@ interface Step {
   readonly step: number;
   readonly model: ModelInfo;
   readonly request: ModelRequest;
+  readonly report: ContextReport;
   readonly writer: ReplyWriter;
   readonly signal: AbortSignal;
 }
@@ -47,7 +49,11 @@ interface Step {
 const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
   model.prices?.[kind].toFixed(8) ?? null;
 
-async function openCall(deps: AgentDependencies, { turn, step, model }: Step, attempt: number): Promise<string> {
+async function openCall(
+  deps: AgentDependencies,
+  { turn, step, model, report }: Step,
+  attempt: number,
+): Promise<string> {
   const id = deps.newId();
   const opened = await openModelCall(deps.db, {
     id,
@@ -63,6 +69,7 @@ async function openCall(deps: AgentDependencies, { turn, step, model }: Step, at
     inputPrice: priceText(model, 'input'),
     cachedInputPrice: priceText(model, 'cachedInput'),
     outputPrice: priceText(model, 'output'),
+    contextReport: report,
   });
   if (!opened) throw new OwnershipLost();
   await deps.failpoint('after-open-call');

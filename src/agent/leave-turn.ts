@@ -1,12 +1,13 @@
 import type { TurnEventBody } from '../events/event.js';
+import { contextTraces } from './context/trace.js';
 import type { AgentDependencies } from './dependencies.js';
 import { type LastStep, stepEvent } from './model-step.js';
 import type { RunningTurn, TurnResult } from './running-turn.js';
-import { contextTrace, endTraces, modelCallTrace } from './traces.js';
+import { endTraces, modelCallTrace } from './traces.js';
 import type { Verdict } from './verdict.js';
 
 /** A last step in which the model was not asked. */
-export const notAsked: LastStep = { writer: null, model: null, result: null, droppedHistory: false };
+export const notAsked: LastStep = { writer: null, model: null, result: null, context: null };
 
 function endEvent(verdict: Verdict): TurnEventBody {
   if (verdict.status === 'FAILED') {
@@ -24,7 +25,7 @@ export function conclude(deps: AgentDependencies, turn: RunningTurn, verdict: Ve
   const step = writer?.step ?? 0;
   const events: TurnEventBody[] = [...(call?.status === 'SUCCEEDED' ? [stepEvent(step, call)] : []), endEvent(verdict)];
   const traces = [
-    ...(last.droppedHistory ? [contextTrace] : []),
+    ...contextTraces(last.context),
     ...endTraces({
       number: facts.number,
       verdict,

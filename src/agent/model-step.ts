@@ -4,17 +4,19 @@ import type { StoredToolCall, TurnState } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import { storeStep } from '../db/queries/store-step.js';
 import { ChatError, type ErrorCode } from '../errors.js';
+import type { ContextReport } from '../events/context-report.js';
 import type { TurnEventBody } from '../events/event.js';
 import type { ModelInfo } from '../model/catalog.js';
 import { type CallResult, callModel } from './call-model.js';
+import { buildRequest } from './context/build-request.js';
+import { contextTraces } from './context/trace.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
-import { buildRequest } from './prompt.js';
 import { ReplyWriter } from './reply-writer.js';
 import type { RunningTurn } from './running-turn.js';
 import { toStoredCalls } from './tool-calls.js';
 import { sessionTools } from './tools/session-tools.js';
-import { contextTrace, modelCallTrace } from './traces.js';
+import { modelCallTrace } from './traces.js';
 import type { TurnJournal } from './turn-journal.js';
 import { cut, failed, judge, type Verdict } from './verdict.js';
 
@@ -23,7 +25,8 @@ export interface LastStep {
   readonly writer: ReplyWriter | null;
   readonly model: ModelInfo | null;
   readonly result: CallResult | null;
-  readonly droppedHistory: boolean;
+  /** How its prompt was made up; null when none was. */
+  readonly context: ContextReport | null;
 }
 
 export type StepOutcome =
@@ -74,14 +77,14 @@ async function storeCalls(
   deps: AgentDependencies,
   turn: RunningTurn,
   journal: TurnJournal,
-  { writer, model, droppedHistory }: LastStep & { readonly writer: ReplyWriter; readonly model: ModelInfo },
+  { writer, model, context }: LastStep & { readonly writer: ReplyWriter; readonly model: ModelInfo },
   { call, toolCalls, attempt, finishReason }: CallResult & { readonly call: SettledCall },
 ): Promise<readonly StoredToolCall[]> {
   const { turnId, epoch } = turn.facts;
   const { step, messageId, content } = writer;
   const stored = toStoredCalls(deps.newId, toolCalls, messageId, sessionTools(deps.tools, turn.facts));
   const traces = [
-    ...(droppedHistory ? [contextTrace] : []),
+    ...contextTraces(context),
     { type: 'MODEL_CALL', data: modelCallTrace(call, model.id, attempt, finishReason) },
   ].map((trace) => ({ id: deps.newId(), ...trace }));
   const storing = journal.write([stepEvent(step, call)], 'after-step', (layout) =>
@@ -110,16 +113,17 @@ export async function runModelStep(
   const model = deps.findModel(facts.model);
   const writer = openWriter(deps, turn, step, partial);
   let result: CallResult | null = null;
-  let droppedHistory = false;
+  let context: ContextReport | null = null;
   let verdict: Verdict;
   try {
     if (!model) throw new ChatError('PROVIDER_REFUSED', `The model ${facts.model} is no longer offered here.`);
-    const { request, dropped } = await buildRequest(deps, facts, model);
-    droppedHistory = dropped;
+    const { request, report } = await buildRequest(deps, facts, model);
+    context = report;
     if (signal.aborted) {
       verdict = cut(signal.reason);
     } else {
-      result = await callModel(deps, { turn: facts, step, model, request, writer, signal });
+      turn.log.append({ type: 'ContextReported', step, report });
+      result = await callModel(deps, { turn: facts, step, model, request, report, writer, signal });
       verdict = judge(result, writer.saysSomething, signal);
     }
   } catch (error) {
@@ -128,7 +132,7 @@ export async function runModelStep(
     if (!(error instanceof ChatError)) deps.log.error({ turnId: facts.turnId, err: error }, 'turn failed');
   }
   await writer.close();
-  const last = { writer, model, result, droppedHistory };
+  const last = { writer, model, result, context };
   if (signal.reason instanceof OwnershipLost) throw signal.reason;
   if (model && result?.call && callsTools(result)) {
     const { call } = result;

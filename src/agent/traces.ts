@@ -21,9 +21,6 @@ export const modelCallTrace = (call: SettledCall, model: string, attempt: number
   errorCode: call.errorCode,
 });
 
-/** The trace of a prompt for which the history was too long. */
-export const contextTrace = { type: 'CONTEXT_DECISION', data: { olderMessagesLeftOut: true } };
-
 /** Trace data of a tool call that has ended: no contents. */
 export const toolCallTrace = ({ id, name }: StoredToolCall, { status, result, errorCode, durationMs }: ToolResult) => ({
   toolCallId: id,

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.js';
 import type { TokenUsage } from '../model/port.js';
+import type { ContextReport } from './context-report.js';
 import type { EventSource } from './cursor.js';
 
 /** What every event of a turn carries. `sequence` strictly rises within a turn, and from turn to turn of a session. */
@@ -16,6 +17,7 @@ export interface StepUsage extends TokenUsage {
 /** An event without its place in the log. Texts are plain values; everything else is named by its id and read when told. */
 export type TurnEventBody =
   | { readonly type: 'TurnStarted' }
+  | { readonly type: 'ContextReported'; readonly step: number; readonly report: ContextReport }
   | { readonly type: 'TextDelta'; readonly step: number; readonly messageId: string; readonly delta: string }
   | { readonly type: 'ThinkingDelta'; readonly step: number; readonly delta: string }
   | { readonly type: 'StepCompleted'; readonly step: number; readonly usage: StepUsage; readonly costUsd: number }

@@ -1,3 +1,4 @@
+import type { ContextReport } from './context-report.js';
 import type { StepUsage, TurnEventBody } from './event.js';
 
 /**
@@ -7,6 +8,7 @@ import type { StepUsage, TurnEventBody } from './event.js';
  */
 export type LayoutEntry =
   | { readonly type: 'start'; readonly at: number }
+  | { readonly type: 'context'; readonly at: number; readonly step: number; readonly report: ContextReport }
   | {
       readonly type: 'text';
       readonly at: number;
@@ -43,6 +45,9 @@ export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: num
     case 'TurnStarted':
       layout.push({ type: 'start', at });
       return;
+    case 'ContextReported':
+      layout.push({ type: 'context', at, step: body.step, report: body.report });
+      return;
     case 'TextDelta':
       if (last?.type === 'text' && last.messageId === body.messageId) {
         layout[layout.length - 1] = { ...last, length: last.length + body.delta.length };
@@ -75,14 +80,14 @@ export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: num
   }
 }
 
-const isDelta = ({ type }: LayoutEntry) => type === 'text' || type === 'thinking';
+const isOfOpenStep = ({ type }: LayoutEntry) => type === 'context' || type === 'text' || type === 'thinking';
 
 /**
- * The layout without what was written of a step that has not ended: what is left when that step is run again. A step
- * ends its deltas with a `step` entry, so these can only be the last ones.
+ * The layout without what was told of a step that has not ended: what is left when that step is run again. A step ends
+ * with a `step` entry, so these can only be the last ones.
  */
 export function withoutUnfinishedStep(layout: readonly LayoutEntry[]): readonly LayoutEntry[] {
-  return layout.slice(0, layout.findLastIndex((entry) => !isDelta(entry)) + 1);
+  return layout.slice(0, layout.findLastIndex((entry) => !isOfOpenStep(entry)) + 1);
 }
 
 /** How far a layout moves the sequence. */

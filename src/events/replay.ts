@@ -39,6 +39,9 @@ function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number 
       case 'start':
         yield { body: { type: 'TurnStarted' }, at: entry.at };
         break;
+      case 'context':
+        yield { body: { type: 'ContextReported', step: entry.step, report: entry.report }, at: entry.at };
+        break;
       case 'text': {
         const from = read.get(entry.messageId) ?? 0;
         const delta = entry.text ?? (turn.texts.get(entry.messageId) ?? '').slice(from, from + entry.length);

@@ -37,6 +37,7 @@ describe('an event stream', () => {
     expect(stream.headers['content-type']).toMatch(/^text\/event-stream/);
     const next = async () => (await stream.nextResult()).data.stream;
     expect((await next()).__typename).toBe('TurnStarted');
+    expect((await next()).__typename).toBe('ContextReported');
     for (const [at, gate] of gates.entries()) {
       // Ten comments are longer than a whole request may take.
       for (let comment = 0; comment < 10; comment += 1) await stream.nextComment();
@@ -54,6 +55,7 @@ describe('an event stream', () => {
     const { sessionId, gates } = await slowTurn();
     const turn = openTurn(app.url, 'sse', sessionId, 'count');
     const first = await turn.next();
+    await turn.next();
     let text = '';
     for (const [at, gate] of gates.entries()) {
       gate.open();
@@ -75,7 +77,14 @@ describe('an event stream', () => {
     const kinds = events.map(({ event, data }) =>
       event === 'next' ? JSON.parse(data).data.turnEvents.__typename : event,
     );
-    expect(kinds).toEqual(['TurnStarted', 'TextDelta', 'StepCompleted', 'TurnCompleted', 'complete']);
+    expect(kinds).toEqual([
+      'TurnStarted',
+      'ContextReported',
+      'TextDelta',
+      'StepCompleted',
+      'TurnCompleted',
+      'complete',
+    ]);
     await stream.ended;
   });
 

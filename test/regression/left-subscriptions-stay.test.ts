@@ -158,6 +158,7 @@ describe('while its turn says nothing, a client that', () => {
     const followers = [app.url, second.url].map((url) => openEvents(url, 'ws', turnEvents, { turnId }));
     for (const follower of followers) {
       expect((await follower.next()).__typename).toBe('TurnStarted');
+      expect((await follower.next()).__typename).toBe('ContextReported');
       expect((await follower.next()).delta).toBe('before and ');
     }
     silence.open();

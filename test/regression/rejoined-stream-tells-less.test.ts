@@ -56,6 +56,7 @@ describe.each<Transport>(['ws', 'sse'])('over %s', (transport) => {
     const all = [...before, ...after];
     expect(kinds(all)).toEqual([
       'TurnStarted',
+      'ContextReported',
       'ThinkingDelta',
       'TextDelta',
       'StepCompleted',

@@ -1,5 +1,5 @@
 import { settleFigures } from '../../agent/call-figures.js';
-import { buildRequest } from '../../agent/prompt.js';
+import { buildRequest } from '../../agent/context/build-request.js';
 import { modelCallTrace } from '../../agent/traces.js';
 import { bookFailedCall } from '../../db/queries/book-failed-call.js';
 import { type LostCall, loadOwnedTurn, type OwnedTurn } from '../../db/queries/owned-turn.js';

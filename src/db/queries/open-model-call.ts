@@ -15,11 +15,13 @@ export interface ModelCallToOpen {
   readonly inputPrice: string | null;
   readonly cachedInputPrice: string | null;
   readonly outputPrice: string | null;
+  /** How its prompt was made up; kept on the turn until its next call. */
+  readonly contextReport: object;
 }
 
 const text = `
 WITH turn AS (
-  UPDATE turns SET step = $3 WHERE id = $1 AND lease_epoch = $2 AND status = 'RUNNING' RETURNING id
+  UPDATE turns SET step = $3, context_report = $14::jsonb WHERE id = $1 AND lease_epoch = $2 AND status = 'RUNNING' RETURNING id
 )
 INSERT INTO model_calls (id, session_id, turn_id, budget_id, owner, tenant, step, attempt, purpose, model,
                          input_price, cached_input_price, output_price)
@@ -44,6 +46,7 @@ export async function openModelCall(db: Queryable, call: ModelCallToOpen): Promi
       call.inputPrice,
       call.cachedInputPrice,
       call.outputPrice,
+      JSON.stringify(call.contextReport),
     ],
   });
   return rowCount === 1;

@@ -12,6 +12,25 @@ const step = z.int().min(0);
 
 const bodySchemas: BodySchemas = {
   TurnStarted: z.object({ type: z.literal('TurnStarted') }),
+  ContextReported: z.object({
+    type: z.literal('ContextReported'),
+    step,
+    report: z.object({
+      strategy: z.enum(['PASSTHROUGH', 'FIDELITY', 'SUMMARY', 'AGGRESSIVE']),
+      windowTokens: count,
+      systemTokens: count,
+      toolTokens: count,
+      historyTokens: count,
+      messagesTotal: count,
+      messagesKept: count,
+      messagesCompressed: count,
+      messagesDropped: count,
+      tokensSaved: count,
+      fidelity: z.object({ l0: count, l1: count, l2: count, l3: count }),
+      toolsLoaded: count,
+      toolsAvailable: count,
+    }),
+  }),
   TextDelta: z.object({ type: z.literal('TextDelta'), step, messageId: z.string(), delta: z.string() }),
   ThinkingDelta: z.object({ type: z.literal('ThinkingDelta'), step, delta: z.string() }),
   StepCompleted: z.object({

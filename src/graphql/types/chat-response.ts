@@ -1,8 +1,10 @@
 import type { Prisma } from '../../db/generated/prisma/client.js';
 import type { FinishReason as FinishReasonValue, TurnStatus } from '../../db/generated/prisma/enums.js';
+import type { ContextReport as ContextReportValue } from '../../events/context-report.js';
 import { builder } from '../builder.js';
 import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
+import { ContextReport } from './context-report.js';
 import { FinishReason } from './finish-reason.js';
 import { InputRequest } from './input-request.js';
 import { totalTokensOf, Usage, usageColumns, usageOf } from './usage.js';
@@ -70,6 +72,13 @@ export const ChatResponse = builder.prismaObject('Turn', {
         inputRequests: nestedSelection(oldestPending),
       }),
       resolve: ({ status, inputRequests }) => (status === 'AWAITING_INPUT' ? (inputRequests[0] ?? null) : null),
+    }),
+    contextReport: t.field({
+      type: ContextReport,
+      nullable: true,
+      description: 'How the prompt of its last model call was made up; null when the model was not asked.',
+      select: { contextReport: true },
+      resolve: ({ contextReport }) => contextReport as ContextReportValue | null,
     }),
     message: t.relation('finalMessage', {
       nullable: true,

@@ -7,6 +7,7 @@ import { globalId } from '../ids.js';
 import { loadRow } from '../load-row.js';
 import { loadTurn } from '../load-turn.js';
 import { ChatResponse } from './chat-response.js';
+import { ContextReport } from './context-report.js';
 import { InputRequest } from './input-request.js';
 import { ToolCall } from './tool-call.js';
 import { Turn } from './turn.js';
@@ -49,6 +50,16 @@ const TurnStarted = eventType('TurnStarted').implement({
       description: 'The turn, as it is stored when this event is delivered.',
       resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
     }),
+  }),
+});
+
+const ContextReported = eventType('ContextReported').implement({
+  interfaces,
+  description:
+    'The model is asked now: how the prompt of this step was made up. Once for a step, before its first delta.',
+  fields: (t) => ({
+    step: t.exposeInt('step', { description: 'Step of the turn whose prompt it is, from 1.' }),
+    report: t.expose('report', { type: ContextReport, description: 'How the prompt was made up.' }),
   }),
 });
 
@@ -196,6 +207,7 @@ export const StreamEvent = builder.unionType('StreamEvent', {
     'What a turn emits. Without after the first event is TurnStarted; exactly one of TurnCompleted, TurnFailed, TurnStopped is the last. The union may grow: ignore members that you do not know.',
   types: [
     TurnStarted,
+    ContextReported,
     TextDelta,
     ThinkingDelta,
     StepCompleted,

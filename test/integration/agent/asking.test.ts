@@ -55,11 +55,13 @@ describe('a turn whose model asks the user', () => {
     const seen = await readAll(events);
     expect(tell(seen)).toEqual([
       'TurnStarted',
+      'ContextReported',
       'StepCompleted',
       'ToolCallStarted',
       'InputRequested',
       'InputResolved',
       'ToolCallCompleted',
+      'ContextReported',
       'Rome it is.',
       'StepCompleted',
       'TurnCompleted',

@@ -145,8 +145,9 @@ describe('a turn whose owner is lost while its tools run', () => {
     expect(runs).toHaveLength(1);
     const told = tell(await readAll(events));
     const anew = told.slice(told.lastIndexOf('TurnStarted'));
-    expect(anew.slice(0, 5)).toEqual([
+    expect(anew.slice(0, 6)).toEqual([
       'TurnStarted',
+      'ContextReported',
       'Let me see.',
       'StepCompleted',
       'ToolCallStarted',

@@ -103,10 +103,12 @@ describe('a turn whose model calls tools', () => {
     const seen = await readAll(events);
     expect(tell(seen)).toEqual([
       'TurnStarted',
+      'ContextReported',
       'Let me add.',
       'StepCompleted',
       'ToolCallStarted',
       'ToolCallCompleted',
+      'ContextReported',
       'It is 5.',
       'StepCompleted',
       'TurnCompleted',

@@ -94,7 +94,14 @@ describe('a conversation over the wire', () => {
       const deltas = events.filter((event) => event.__typename === 'TextDelta');
       expect(new Set(deltas.map((event) => event.messageId))).toEqual(new Set([reply.id]));
       const kinds = events.map((event) => event.__typename).filter((kind, at, all) => kind !== all[at - 1]);
-      expect(kinds).toEqual(['TurnStarted', 'ThinkingDelta', 'TextDelta', 'StepCompleted', 'TurnCompleted']);
+      expect(kinds).toEqual([
+        'TurnStarted',
+        'ContextReported',
+        'ThinkingDelta',
+        'TextDelta',
+        'StepCompleted',
+        'TurnCompleted',
+      ]);
       const sequences = events.map((event) => event.sequence);
       expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
       expect(events[0].turn).toMatchObject({ number: 1, userMessage: { content: 'stream it' } });

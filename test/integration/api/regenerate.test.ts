@@ -159,6 +159,7 @@ describe('regenerate', () => {
       const events = await openEvents(app.url, 'sse', documents.turnEvents, { turnId: turn.id }).rest();
       expect(events.map((event) => event.__typename)).toEqual([
         'TurnStarted',
+        'ContextReported',
         'TextDelta',
         'StepCompleted',
         'TurnCompleted',

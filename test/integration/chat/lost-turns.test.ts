@@ -59,8 +59,10 @@ describe('a turn whose process or connection is lost', () => {
     const seen = await readAll(first.events);
     expect(tell(seen)).toEqual([
       'TurnStarted',
+      'ContextReported',
       'half a rep',
       'TurnStarted',
+      'ContextReported',
       'a whole reply',
       'StepCompleted',
       'TurnCompleted',
@@ -120,8 +122,9 @@ describe('a turn whose process or connection is lost', () => {
     await other.start();
     await vi.waitUntil(async () => (await turnOf(sessionId)).status === 'COMPLETED');
     gate.open();
-    expect(tell(await readAll(first.events)).slice(-4)).toEqual([
+    expect(tell(await readAll(first.events)).slice(-5)).toEqual([
       'TurnStarted',
+      'ContextReported',
       'new words',
       'StepCompleted',
       'TurnCompleted',
@@ -177,6 +180,7 @@ describe('a turn whose process or connection is lost', () => {
       const sessionId = await test.createSession();
       const { events } = await startSilentTurn(sessionId, told);
       const seen = [(await events.next()).value];
+      seen.push((await events.next()).value);
       if (told.length > 0) seen.push((await events.next()).value);
       // Nothing of it was flushed. The dead process is played by one whose lease has run out.
       test.provider.enqueue(script.reply('Good day'));
@@ -187,7 +191,7 @@ describe('a turn whose process or connection is lost', () => {
         if (!event) throw new Error('nothing was told');
         const cursor = encodeCursor(event, event.sequence);
         const again = await readAll(await other.service.turnEvents(test.caller, event.turnId, cursor));
-        expect(tell(again)).toEqual(['TurnStarted', 'Good day', 'StepCompleted', 'TurnCompleted']);
+        expect(tell(again)).toEqual(['TurnStarted', 'ContextReported', 'Good day', 'StepCompleted', 'TurnCompleted']);
       }
       await events.return?.();
     }

@@ -59,7 +59,8 @@ describe('a turn that is queued', () => {
     held.open();
     const first = await held.sending;
     const events = await readAll(streamed);
-    expect(events.map(({ type }) => type)).toEqual(['TurnStarted', 'TextDelta', 'StepCompleted', 'TurnCompleted']);
+    const kinds = events.map(({ type }) => type).join(' ');
+    expect(kinds).toBe('TurnStarted ContextReported TextDelta StepCompleted TurnCompleted');
     const before = await readAll(await test.chat.service.turnEvents(test.caller, first.turnId));
     expect(events[0]?.sequence).toBe((before.at(-1)?.sequence ?? 0) + 1);
     expect(await historyOf(sessionId)).toEqual(['long', 'working', 'next 🙂', 'echo: next 🙂']);

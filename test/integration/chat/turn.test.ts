@@ -102,7 +102,7 @@ describe('a turn in the database', () => {
         .map((event) => ('delta' in event ? event.delta : event.type))
         .join('|')
         .replaceAll('|', '');
-    expect(tell(stored)).toBe('TurnStartedHm. one two threeStepCompletedTurnCompleted');
+    expect(tell(stored)).toBe('TurnStartedContextReportedHm. one two threeStepCompletedTurnCompleted');
     expect(tell(live)).toBe(tell(stored));
     const end = live.at(-1)?.sequence ?? 0;
     expect(end).toBe(stored.at(-1)?.sequence);

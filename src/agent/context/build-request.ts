@@ -1,14 +1,15 @@
-import { type HistoryMessage, loadHistory } from '../db/queries/load-history.js';
-import type { Queryable } from '../db/queries/queryable.js';
-import type { TurnFacts } from '../db/queries/turn-facts.js';
-import { ChatError } from '../errors.js';
-import type { ModelInfo } from '../model/catalog.js';
-import type { ModelRequest, PromptMessage, PromptTool } from '../model/port.js';
-import { countTokens, estimateToolTokens } from '../model/tokens.js';
-import { asObject } from './tools/arguments.js';
-import type { ToolRegistry } from './tools/registry.js';
-import { sessionTools } from './tools/session-tools.js';
-import type { Tool } from './tools/tool.js';
+import { type HistoryMessage, loadHistory } from '../../db/queries/load-history.js';
+import type { Queryable } from '../../db/queries/queryable.js';
+import type { TurnFacts } from '../../db/queries/turn-facts.js';
+import { ChatError } from '../../errors.js';
+import type { ContextReport } from '../../events/context-report.js';
+import type { ModelInfo } from '../../model/catalog.js';
+import type { ModelRequest, PromptMessage, PromptTool } from '../../model/port.js';
+import { countTokens, estimatePromptTokens, estimateToolTokens } from '../../model/tokens.js';
+import { asObject } from '../tools/arguments.js';
+import type { ToolRegistry } from '../tools/registry.js';
+import { sessionTools } from '../tools/session-tools.js';
+import type { Tool } from '../tools/tool.js';
 
 const pageSize = 200;
 /** Room for the reply where neither session nor model names a limit. */
@@ -24,6 +25,8 @@ export interface Prompt {
   readonly messages: readonly PromptMessage[];
   /** Older messages that did not fit into the window. */
   readonly dropped: boolean;
+  /** Messages of the history that are in it. */
+  readonly count: number;
 }
 
 /** Calls as they are sent. Servers that fill a template with the arguments want an object, whatever the model once gave. */
@@ -105,11 +108,12 @@ export async function buildPrompt(
   turn: Pick<TurnFacts, 'sessionId' | 'systemPrompt' | 'maxOutputTokens'>,
   model: ModelInfo,
   tools: readonly PromptTool[] = [],
+  tail: readonly PromptMessage[] = [],
 ): Promise<Prompt> {
   const wanted = turn.maxOutputTokens ?? model.maxOutputTokens ?? defaultReserve;
   const reserve = Math.min(wanted, Math.floor(model.contextWindow / 2));
   const { sessionId, systemPrompt } = turn;
-  const budget = model.contextWindow - reserve;
+  const budget = model.contextWindow - reserve - estimatePromptTokens(tail);
   const { kept, dropped } = await newestThatFit(db, { sessionId, systemPrompt, tools, budget });
   // The newest message of the user is what the turn is about: without it there is nothing to answer.
   if (!kept.some(({ role }) => role === 'USER')) throw new ChatError('CONTEXT_OVERFLOW');
@@ -127,25 +131,50 @@ export async function buildPrompt(
   });
   messages.reverse();
   if (systemPrompt !== '') messages.unshift({ role: 'system', content: systemPrompt });
-  return { messages, dropped };
+  return { messages: [...messages, ...tail], dropped, count: kept.length };
 }
 
 /** Tools as the model is shown them. */
 const toPromptTools = (tools: readonly Tool[]): PromptTool[] =>
   tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 
+/** A request with the report of how its prompt was made up. */
+export interface BuiltRequest {
+  readonly request: ModelRequest;
+  readonly report: ContextReport;
+}
+
 /**
  * The request that a turn's next model call makes.
  *
+ * @param tail of the prompt: what stands in no history and is said behind it.
  * @throws ChatError CONTEXT_OVERFLOW
  */
 export async function buildRequest(
   { db, tools }: { readonly db: Queryable; readonly tools: ToolRegistry },
   turn: TurnFacts,
   model: ModelInfo,
-): Promise<{ readonly request: ModelRequest; readonly dropped: boolean }> {
-  const offered = model.takesTools ? toPromptTools(sessionTools(tools, turn)) : [];
-  const { messages, dropped } = await buildPrompt(db, turn, model, offered);
-  const { temperature, maxOutputTokens } = turn;
-  return { request: { model: model.id, messages, tools: offered, temperature, maxOutputTokens }, dropped };
+  tail: readonly PromptMessage[] = [],
+): Promise<BuiltRequest> {
+  const allowed = sessionTools(tools, turn);
+  const offered = model.takesTools ? toPromptTools(allowed) : [];
+  const { messages, dropped, count } = await buildPrompt(db, turn, model, offered, tail);
+  const { temperature, maxOutputTokens, systemPrompt } = turn;
+  const systemTokens = systemPrompt === '' ? 0 : countTokens(systemPrompt) + messageOverhead;
+  const report: ContextReport = {
+    strategy: dropped ? 'AGGRESSIVE' : 'PASSTHROUGH',
+    windowTokens: model.contextWindow,
+    systemTokens,
+    toolTokens: estimateToolTokens(offered),
+    historyTokens: Math.max(0, estimatePromptTokens(messages) - systemTokens),
+    messagesTotal: count + (dropped ? 1 : 0),
+    messagesKept: count,
+    messagesCompressed: 0,
+    messagesDropped: dropped ? 1 : 0,
+    tokensSaved: 0,
+    fidelity: { l0: count, l1: 0, l2: 0, l3: 0 },
+    toolsLoaded: offered.length,
+    toolsAvailable: allowed.length,
+  };
+  return { request: { model: model.id, messages, tools: offered, temperature, maxOutputTokens }, report };
 }
