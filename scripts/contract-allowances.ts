@@ -18,11 +18,6 @@ export const absent: Readonly<Record<string, readonly string[]>> = {
     'DecideApprovalInput',
     'SubmitToolResultInput',
   ],
-  'assessment and diagnosis': [
-    'Assessment',
-    'StepCompleted.assessment',
-    'DiagnosisReported',
-    'StreamEvent = DiagnosisReported',
-  ],
+  'assessment and diagnosis': ['DiagnosisReported', 'StreamEvent = DiagnosisReported'],
   'budgets of owners': ['Viewer.budget'],
 };

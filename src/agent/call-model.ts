@@ -118,7 +118,7 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
     }
   }
   const status = signal.aborted && finishReason === null ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
-  const output = writer.thinking + writer.content + callText;
+  const output = writer.thinking + writer.written + callText;
   const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
   return {
     call: settleFigures(facts, request, step.model, deps.now()),

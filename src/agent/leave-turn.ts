@@ -7,7 +7,7 @@ import { endTraces, modelCallTrace } from './traces.js';
 import type { Verdict } from './verdict.js';
 
 /** A last step in which the model was not asked. */
-export const notAsked: LastStep = { writer: null, model: null, result: null, context: null };
+export const notAsked: LastStep = { writer: null, model: null, result: null, context: null, judgement: null };
 
 function endEvent(verdict: Verdict): TurnEventBody {
   if (verdict.status === 'FAILED') {
@@ -19,15 +19,17 @@ function endEvent(verdict: Verdict): TurnEventBody {
 /** The end of a turn, to be stored and told by whoever runs it. */
 export function conclude(deps: AgentDependencies, turn: RunningTurn, verdict: Verdict, last: LastStep): TurnResult {
   const { facts, log } = turn;
-  const { writer, result } = last;
+  const { writer, result, judgement } = last;
   const call = result?.call ?? null;
   const at = deps.now();
   const step = writer?.step ?? 0;
-  const events: TurnEventBody[] = [...(call?.status === 'SUCCEEDED' ? [stepEvent(step, call)] : []), endEvent(verdict)];
+  const events: TurnEventBody[] = [...(call && judgement ? [stepEvent(step, call, judgement)] : []), endEvent(verdict)];
   const traces = [
     ...contextTraces(last.context),
     ...endTraces({
       number: facts.number,
+      step,
+      judgement,
       verdict,
       call:
         call && last.model && result

@@ -1,12 +1,13 @@
 import { isDatabaseUnavailable } from '../db/database-errors.js';
 import { flushReply } from '../db/queries/flush-reply.js';
-import type { StoredToolCall, TurnState } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import { storeStep } from '../db/queries/store-step.js';
 import { ChatError, type ErrorCode } from '../errors.js';
 import type { ContextReport } from '../events/context-report.js';
-import type { TurnEventBody } from '../events/event.js';
+import type { GoesOn, TurnEventBody } from '../events/event.js';
 import type { ModelInfo } from '../model/catalog.js';
+import { type Assessment, assess } from './assessment/assess.js';
+import { goesOnFor, promptTail } from './assessment/next-step.js';
 import { type CallResult, callModel } from './call-model.js';
 import { buildRequest } from './context/build-request.js';
 import { contextTraces } from './context/trace.js';
@@ -16,8 +17,9 @@ import { ReplyWriter } from './reply-writer.js';
 import type { RunningTurn } from './running-turn.js';
 import { toStoredCalls } from './tool-calls.js';
 import { sessionTools } from './tools/session-tools.js';
-import { modelCallTrace } from './traces.js';
+import { assessmentTrace, modelCallTrace } from './traces.js';
 import type { TurnJournal } from './turn-journal.js';
+import type { PartialMessage, TurnState } from './turn-state.js';
 import { cut, failed, judge, type Verdict } from './verdict.js';
 
 /** What the end of a turn is made of, besides how it ended. */
@@ -27,14 +29,26 @@ export interface LastStep {
   readonly result: CallResult | null;
   /** How its prompt was made up; null when none was. */
   readonly context: ContextReport | null;
+  /** Of the model's reply, when it gave one with a finish reason. */
+  readonly judgement: Judgement | null;
+}
+
+/** How a reply was judged, and what follows from it for the turn. */
+export interface Judgement {
+  readonly assessment: Assessment;
+  readonly goesOn: GoesOn | null;
 }
 
 export type StepOutcome =
-  /** The step is stored, and its tools are to be run. */
-  | { readonly kind: 'tools'; readonly toolCalls: readonly StoredToolCall[] }
+  /** The step is stored. Its tools are to be run, or the model is to be asked again. */
+  | ({ readonly kind: 'stored' } & Pick<TurnState, 'toolCalls' | 'goesOn' | 'partial'>)
   | { readonly kind: 'last'; readonly verdict: Verdict; readonly last: LastStep };
 
-export const stepEvent = (step: number, { costUsd, estimated, ...call }: SettledCall): TurnEventBody => ({
+export const stepEvent = (
+  step: number,
+  { costUsd, estimated, ...call }: SettledCall,
+  { assessment, goesOn }: Judgement,
+): TurnEventBody => ({
   type: 'StepCompleted',
   step,
   usage: {
@@ -45,6 +59,8 @@ export const stepEvent = (step: number, { costUsd, estimated, ...call }: Settled
     estimated,
   },
   costUsd: Number(costUsd),
+  assessment,
+  goesOn,
 });
 
 function codeOf(error: unknown): ErrorCode {
@@ -52,15 +68,16 @@ function codeOf(error: unknown): ErrorCode {
   return isDatabaseUnavailable(error) ? 'UNAVAILABLE' : 'INTERNAL';
 }
 
-/** The writer of a step; a step that is run again goes on with the message that its lost attempt had begun. */
+/** The writer of a step, which goes on with the message that the step before or a lost attempt had begun. */
 export function openWriter(
   deps: AgentDependencies,
   { facts, log, onLost, onWriter }: RunningTurn,
   step: number,
-  partial: TurnState['partial'],
+  partial: PartialMessage | null,
 ): ReplyWriter {
   const { turnId, epoch } = facts;
   const writer = new ReplyWriter(log, partial?.messageId ?? deps.newId(), step, {
+    base: partial?.kept ?? '',
     async store(reply) {
       const isOwn = await flushReply(deps.db, { turnId, epoch, step, ...reply });
       if (isOwn) await deps.failpoint('after-flush');
@@ -72,52 +89,90 @@ export function openWriter(
   return writer;
 }
 
-/** Stores a step whose reply calls tools. */
-async function storeCalls(
+/** Stores a step that is followed by another. */
+async function store(
   deps: AgentDependencies,
   turn: RunningTurn,
   journal: TurnJournal,
-  { writer, model, context }: LastStep & { readonly writer: ReplyWriter; readonly model: ModelInfo },
+  last: LastStep & { readonly writer: ReplyWriter; readonly model: ModelInfo; readonly judgement: Judgement },
   { call, toolCalls, attempt, finishReason }: CallResult & { readonly call: SettledCall },
-): Promise<readonly StoredToolCall[]> {
+): Promise<StepOutcome> {
   const { turnId, epoch } = turn.facts;
+  const { writer, model, judgement, context } = last;
   const { step, messageId, content } = writer;
-  const stored = toStoredCalls(deps.newId, toolCalls, messageId, sessionTools(deps.tools, turn.facts));
+  const { goesOn } = judgement;
+  const stored =
+    goesOn === null ? toStoredCalls(deps.newId, toolCalls, messageId, sessionTools(deps.tools, turn.facts)) : [];
   const traces = [
     ...contextTraces(context),
     { type: 'MODEL_CALL', data: modelCallTrace(call, model.id, attempt, finishReason) },
+    assessmentTrace(step, judgement),
   ].map((trace) => ({ id: deps.newId(), ...trace }));
-  const storing = journal.write([stepEvent(step, call)], 'after-step', (layout) =>
-    storeStep(deps.db, { turnId, epoch, step, messageId, content, call, toolCalls: stored, layout, traces }),
+  const storing = journal.write([stepEvent(step, call, judgement)], 'after-step', (layout) =>
+    storeStep(deps.db, {
+      turnId,
+      epoch,
+      step,
+      messageId,
+      content,
+      // Of an answer that goes on, only a part is written.
+      status: goesOn === 'length' ? 'STREAMING' : 'COMPLETE',
+      call,
+      toolCalls: stored,
+      layout,
+      traces,
+    }),
   );
   writer.handOver(storing);
   await storing;
-  return stored;
+  const partial = goesOn === 'length' ? { messageId, kept: content, lost: '' } : null;
+  return { kind: 'stored', toolCalls: stored, goesOn, partial };
 }
 
 const callsTools = ({ toolCalls, finishReason }: CallResult) =>
   toolCalls.length > 0 && (finishReason === 'tool_calls' || finishReason === 'length');
 
+function judgeReply(
+  { facts }: RunningTurn,
+  { hasVerified }: TurnState,
+  writer: ReplyWriter,
+  result: CallResult,
+): Judgement {
+  const assessment = assess({
+    finishReason: result.finishReason,
+    saysSomething: writer.saysSomething,
+    callsTools: callsTools(result),
+    thinking: writer.thinking,
+  });
+  const mayGoOn = writer.step < facts.maxSteps;
+  return {
+    assessment,
+    goesOn: goesOnFor(assessment, { mayGoOn, hasVerified, isLengthWanted: facts.maxOutputTokens !== null }),
+  };
+}
+
 /**
  * One step: asks the model, and judges what it gave. Everything that can go wrong is a verdict.
  *
- * @throws OwnershipLost, and the error of a database that did not take a step with calls of tools.
+ * @throws OwnershipLost, and the error of a database that did not take a step that is followed by another.
  */
 export async function runModelStep(
   deps: AgentDependencies,
   turn: RunningTurn,
   journal: TurnJournal,
-  { step, partial }: Pick<TurnState, 'step' | 'partial'>,
+  state: TurnState,
 ): Promise<StepOutcome> {
   const { facts, signal } = turn;
+  const step = state.step + 1;
   const model = deps.findModel(facts.model);
-  const writer = openWriter(deps, turn, step, partial);
+  const writer = openWriter(deps, turn, step, state.partial);
   let result: CallResult | null = null;
   let context: ContextReport | null = null;
   let verdict: Verdict;
   try {
     if (!model) throw new ChatError('PROVIDER_REFUSED', `The model ${facts.model} is no longer offered here.`);
-    const { request, report } = await buildRequest(deps, facts, model);
+    const tail = promptTail(state.goesOn, state.partial?.kept ?? '');
+    const { request, report } = await buildRequest(deps, facts, model, tail);
     context = report;
     if (signal.aborted) {
       verdict = cut(signal.reason);
@@ -132,11 +187,12 @@ export async function runModelStep(
     if (!(error instanceof ChatError)) deps.log.error({ turnId: facts.turnId, err: error }, 'turn failed');
   }
   await writer.close();
-  const last = { writer, model, result, context };
+  const judgement = result && result.finishReason !== null ? judgeReply(turn, state, writer, result) : null;
+  const last = { writer, model, result, context, judgement };
   if (signal.reason instanceof OwnershipLost) throw signal.reason;
-  if (model && result?.call && callsTools(result)) {
-    const { call } = result;
-    return { kind: 'tools', toolCalls: await storeCalls(deps, turn, journal, { ...last, model }, { ...result, call }) };
+  const isFollowed = result !== null && (callsTools(result) || judgement?.goesOn != null);
+  if (model && judgement && result?.call && isFollowed) {
+    return store(deps, turn, journal, { ...last, model, judgement }, { ...result, call: result.call });
   }
   return { kind: 'last', verdict, last };
 }

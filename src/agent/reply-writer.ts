@@ -18,7 +18,8 @@ export interface StoredReply {
 export class ReplyWriter {
   readonly #store: (reply: StoredReply) => Promise<void>;
   readonly #onError: (error: unknown) => void;
-  #content = '';
+  readonly #base: string;
+  #content: string;
   #thinking = '';
   #storedSequence = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -29,14 +30,26 @@ export class ReplyWriter {
     private readonly log: TurnLog,
     readonly messageId: string,
     readonly step: number,
-    options: { store(reply: StoredReply): Promise<void>; onError(error: unknown): void },
+    options: {
+      /** What complete steps have written of the message already. */
+      readonly base: string;
+      store(reply: StoredReply): Promise<void>;
+      onError(error: unknown): void;
+    },
   ) {
+    this.#base = options.base;
+    this.#content = options.base;
     this.#store = options.store;
     this.#onError = options.onError;
   }
 
   get content(): string {
     return this.#content;
+  }
+
+  /** What this step has written of the content. */
+  get written(): string {
+    return this.#content.slice(this.#base.length);
   }
 
   get thinking(): string {
@@ -101,7 +114,7 @@ export class ReplyWriter {
     this.#cancelTimer();
     const { sequence } = this.log;
     if (this.#isHandedOver) return;
-    if (sequence === this.#storedSequence || (this.#content === '' && this.#thinking === '')) return;
+    if (sequence === this.#storedSequence || (this.written === '' && this.#thinking === '')) return;
     try {
       await this.#store({
         messageId: this.messageId,

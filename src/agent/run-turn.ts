@@ -1,14 +1,36 @@
-import type { StoredToolCall, TurnState } from '../db/queries/owned-turn.js';
+import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost, ProcessEnding } from './ends.js';
 import { conclude, notAsked, release } from './leave-turn.js';
 import { openWriter, runModelStep } from './model-step.js';
+import type { ReplyWriter } from './reply-writer.js';
 import type { RunningTurn, TurnResult } from './running-turn.js';
 import { isOpen } from './tool-calls.js';
 import { closeCall, interruptedBy, outcomeUnknown } from './tool-results.js';
 import { runToolRound } from './tool-round.js';
 import { TurnJournal } from './turn-journal.js';
-import { cut, outOfSteps } from './verdict.js';
+import type { PartialMessage, TurnState } from './turn-state.js';
+import { cut, outOfSteps, type Verdict } from './verdict.js';
+
+/** Ends a turn whose next step is not made, with what earlier steps and a lost attempt have written of a message. */
+async function endWithPartial(
+  deps: AgentDependencies,
+  turn: RunningTurn,
+  verdict: Verdict,
+  step: number,
+  partial: PartialMessage | null,
+): Promise<TurnResult> {
+  if (!partial) return conclude(deps, turn, verdict, notAsked);
+  const writer = openWriter(deps, turn, step + 1, partial);
+  writeLost(writer, partial);
+  await writer.close();
+  return conclude(deps, turn, verdict, { ...notAsked, writer });
+}
+
+/** What an earlier owner had written is all there is of a step that gets nothing more. */
+function writeLost(writer: ReplyWriter, { lost }: PartialMessage): void {
+  if (lost !== '') writer.text(lost);
+}
 
 /**
  * Leaves a turn that is cut off between two model calls, or while its tools run. Ended, all its calls have a result;
@@ -30,12 +52,7 @@ async function cutOff(
     await closeCall(deps, turn, journal, step, call, isReleased ? outcomeUnknown : interruptedBy(reason));
   }
   if (isReleased) return release(deps, turn, notAsked);
-  if (!partial) return conclude(deps, turn, cut(reason), notAsked);
-  // What an earlier owner had written is all there is of the step.
-  const writer = openWriter(deps, turn, step + 1, partial);
-  writer.text(partial.content);
-  await writer.close();
-  return conclude(deps, turn, cut(reason), { ...notAsked, writer });
+  return endWithPartial(deps, turn, cut(reason), step, partial);
 }
 
 /**
@@ -56,20 +73,20 @@ export async function runTurn(deps: AgentDependencies, turn: RunningTurn): Promi
       state = { ...state, toolCalls: open };
     }
     if (signal.aborted) return cutOff(deps, turn, journal, state);
-    if (state.step >= facts.maxSteps) return conclude(deps, turn, outOfSteps, notAsked);
-    const step = state.step + 1;
-    const outcome = await runModelStep(deps, turn, journal, { step, partial: state.partial });
-    if (outcome.kind === 'tools') {
-      state = { step, toolCalls: outcome.toolCalls, partial: null };
+    if (state.step >= facts.maxSteps) return endWithPartial(deps, turn, outOfSteps, state.step, state.partial);
+    const outcome = await runModelStep(deps, turn, journal, state);
+    if (outcome.kind === 'stored') {
+      const { toolCalls, goesOn, partial } = outcome;
+      const hasVerified = state.hasVerified || goesOn === 'verify';
+      state = { step: state.step + 1, toolCalls, goesOn, hasVerified, partial };
       continue;
     }
     const { verdict, last } = outcome;
     const isCut = verdict.status === 'FAILED' && verdict.errorCode === 'INTERRUPTED';
     if (isCut && signal.reason instanceof ProcessEnding) return release(deps, turn, last);
     const { writer } = last;
-    if (verdict.status !== 'COMPLETED' && writer && !writer.saysSomething && state.partial) {
-      // What an earlier owner had written is all there is when this one gets nothing.
-      writer.text(state.partial.content);
+    if (verdict.status !== 'COMPLETED' && writer?.written.trim() === '' && state.partial) {
+      writeLost(writer, state.partial);
       await writer.close();
     }
     return conclude(deps, turn, verdict, last);

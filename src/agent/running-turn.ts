@@ -1,10 +1,10 @@
-import type { TurnState } from '../db/queries/owned-turn.js';
 import type { TurnToRelease } from '../db/queries/release-turn.js';
 import type { TurnEnd } from '../db/queries/settle-turn.js';
 import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { TurnEventBody } from '../events/event.js';
 import type { TurnLog } from '../events/turn-log.js';
 import type { ReplyWriter } from './reply-writer.js';
+import type { TurnState } from './turn-state.js';
 
 /** A turn that this process runs. */
 export interface RunningTurn {

@@ -1,6 +1,7 @@
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import type { ToolResult } from '../db/queries/store-tool-result.js';
+import type { Judgement } from './model-step.js';
 import type { Verdict } from './verdict.js';
 
 /** Trace data of a model call: figures, no contents. */
@@ -21,6 +22,12 @@ export const modelCallTrace = (call: SettledCall, model: string, attempt: number
   errorCode: call.errorCode,
 });
 
+/** The trace of how a step was judged. The facts it was judged by stand in the trace of its model call. */
+export const assessmentTrace = (step: number, { assessment, goesOn }: Judgement) => ({
+  type: 'ASSESSMENT',
+  data: { step, ...assessment, goesOn },
+});
+
 /** Trace data of a tool call that has ended: no contents. */
 export const toolCallTrace = ({ id, name }: StoredToolCall, { status, result, errorCode, durationMs }: ToolResult) => ({
   toolCallId: id,
@@ -33,6 +40,8 @@ export const toolCallTrace = ({ id, name }: StoredToolCall, { status, result, er
 
 interface EndedTurn {
   readonly number: number;
+  readonly step: number;
+  readonly judgement: Judgement | null;
   readonly verdict: Verdict;
   /** The last call, with its attempt and the reason that the model gave. */
   readonly call: {
@@ -43,11 +52,12 @@ interface EndedTurn {
   } | null;
 }
 
-/** The trace of a turn's end: its last model call, if there was one, and how it ended. */
-export const endTraces = ({ number, verdict, call }: EndedTurn) => [
+/** The trace of a turn's end: its last model call and how that was judged, if there was one, and how it ended. */
+export const endTraces = ({ number, step, judgement, verdict, call }: EndedTurn) => [
   ...(call
     ? [{ type: 'MODEL_CALL', data: modelCallTrace(call.figures, call.model, call.attempt, call.finishReason) }]
     : []),
+  ...(judgement ? [assessmentTrace(step, judgement)] : []),
   {
     type: 'TURN_FINISHED',
     data: { number, status: verdict.status, finishReason: verdict.finishReason, errorCode: verdict.errorCode },

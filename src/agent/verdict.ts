@@ -36,7 +36,7 @@ export function cut(reason: unknown): Verdict {
   return failed(reason instanceof BudgetExhausted ? 'BUDGET_EXCEEDED' : 'INTERRUPTED');
 }
 
-/** Judges what a model call gave. A reply counts only with its finish reason, and only when it says something. */
+/** How a turn ends with what its last model call gave. A reply counts only with its finish reason, and only when it says something. */
 export function judge(result: CallResult, saysSomething: boolean, signal: AbortSignal): Verdict {
   if (result.finishReason === null && signal.aborted) return cut(signal.reason);
   if (result.error) return failed(result.error.code, result.error.retryable);

@@ -14,13 +14,32 @@ export interface StepUsage extends TokenUsage {
   readonly estimated: boolean;
 }
 
+/** How a step was judged; see src/agent/assessment/assess.ts. */
+export interface StepAssessment {
+  readonly completed: boolean;
+  readonly confidence: number | null;
+  readonly needsClarification: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** Why a step whose reply called no tools is followed by another: its text goes on, or is to be checked. */
+export type GoesOn = 'length' | 'verify';
+
 /** An event without its place in the log. Texts are plain values; everything else is named by its id and read when told. */
 export type TurnEventBody =
   | { readonly type: 'TurnStarted' }
   | { readonly type: 'ContextReported'; readonly step: number; readonly report: ContextReport }
   | { readonly type: 'TextDelta'; readonly step: number; readonly messageId: string; readonly delta: string }
   | { readonly type: 'ThinkingDelta'; readonly step: number; readonly delta: string }
-  | { readonly type: 'StepCompleted'; readonly step: number; readonly usage: StepUsage; readonly costUsd: number }
+  | {
+      readonly type: 'StepCompleted';
+      readonly step: number;
+      readonly usage: StepUsage;
+      readonly costUsd: number;
+      readonly assessment: StepAssessment;
+      /** Null when tools are run next, or nothing. */
+      readonly goesOn: GoesOn | null;
+    }
   /** `toolCallId` is the id of the row, not the one that the model gave. */
   | { readonly type: 'ToolCallStarted'; readonly step: number; readonly toolCallId: string }
   | { readonly type: 'ToolCallCompleted'; readonly step: number; readonly toolCallId: string }

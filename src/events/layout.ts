@@ -1,5 +1,5 @@
 import type { ContextReport } from './context-report.js';
-import type { StepUsage, TurnEventBody } from './event.js';
+import type { GoesOn, StepAssessment, StepUsage, TurnEventBody } from './event.js';
 
 /**
  * The shape of a turn's log as it is stored with the turn. Reply texts are left out, since they stand in the messages;
@@ -25,6 +25,9 @@ export type LayoutEntry =
       readonly step: number;
       readonly usage: StepUsage;
       readonly costUsd: number;
+      /** Absent, like the next, in turns that ended before judgements were kept. */
+      readonly assessment?: StepAssessment;
+      readonly goesOn?: GoesOn | null;
     }
   | { readonly type: 'toolStart' | 'toolEnd'; readonly at: number; readonly step: number; readonly toolCallId: string }
   | { readonly type: 'input' | 'inputEnd'; readonly at: number; readonly requestId: string }
@@ -62,9 +65,11 @@ export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: num
         layout.push({ type: 'thinking', at, step: body.step, text: body.delta });
       }
       return;
-    case 'StepCompleted':
-      layout.push({ type: 'step', at, step: body.step, usage: body.usage, costUsd: body.costUsd });
+    case 'StepCompleted': {
+      const { type: _type, ...step } = body;
+      layout.push({ type: 'step', at, ...step });
       return;
+    }
     case 'ToolCallStarted':
     case 'ToolCallCompleted': {
       const type = body.type === 'ToolCallStarted' ? 'toolStart' : 'toolEnd';
@@ -89,6 +94,10 @@ const isOfOpenStep = ({ type }: LayoutEntry) => type === 'context' || type === '
 export function withoutUnfinishedStep(layout: readonly LayoutEntry[]): readonly LayoutEntry[] {
   return layout.slice(0, layout.findLastIndex((entry) => !isOfOpenStep(entry)) + 1);
 }
+
+/** How much of a message's text a layout covers, in UTF-16 units. */
+export const textLength = (layout: readonly LayoutEntry[], messageId: string): number =>
+  layout.reduce((sum, entry) => (entry.type === 'text' && entry.messageId === messageId ? sum + entry.length : sum), 0);
 
 /** How far a layout moves the sequence. */
 export const layoutLength = (layout: readonly LayoutEntry[]): number =>

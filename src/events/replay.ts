@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.js';
-import type { TurnEvent, TurnEventBody } from './event.js';
+import type { StepAssessment, TurnEvent, TurnEventBody } from './event.js';
 import { type LayoutEntry, sequenceLength } from './layout.js';
 
 /** A turn as it is stored, with all that its events are made from. */
@@ -24,6 +24,8 @@ export interface StoredTurn {
 
 /** Whether all of a turn is stored, its end included. */
 export const isEnded = ({ layout }: Pick<StoredTurn, 'layout'>) => layout.at(-1)?.type === 'end';
+
+const unjudged: StepAssessment = { completed: true, confidence: null, needsClarification: false, reasons: [] };
 
 function endOf(turn: StoredTurn): TurnEventBody {
   if (turn.status === 'FAILED') {
@@ -52,12 +54,11 @@ function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number 
       case 'thinking':
         yield { body: { type: 'ThinkingDelta', step: entry.step, delta: entry.text }, at: entry.at };
         break;
-      case 'step':
-        yield {
-          body: { type: 'StepCompleted', step: entry.step, usage: entry.usage, costUsd: entry.costUsd },
-          at: entry.at,
-        };
+      case 'step': {
+        const { type: _type, at, ...step } = entry;
+        yield { body: { type: 'StepCompleted', assessment: unjudged, goesOn: null, ...step }, at };
         break;
+      }
       case 'toolStart':
       case 'toolEnd': {
         const type = entry.type === 'toolStart' ? 'ToolCallStarted' : 'ToolCallCompleted';

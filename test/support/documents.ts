@@ -41,6 +41,7 @@ const events = /* GraphQL */ `
       costUsd
       usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated }
       budget { spentCostUsd spentTokens }
+      assessment { completed confidence needsClarification reasons }
     }
     ... on ToolCallStarted { step toolCall { ...Call } }
     ... on ToolCallCompleted { step toolCall { ...Call } }

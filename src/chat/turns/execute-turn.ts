@@ -2,8 +2,9 @@ import { AttemptsExhausted, OwnershipLost, StopRequested } from '../../agent/end
 import type { ReplyWriter } from '../../agent/reply-writer.js';
 import { runTurn } from '../../agent/run-turn.js';
 import type { TurnResult } from '../../agent/running-turn.js';
+import { freshTurn, stateOf, type TurnState } from '../../agent/turn-state.js';
 import type { AcceptedTurn } from '../../db/queries/accept-turn.js';
-import type { OwnedTurn, TurnState } from '../../db/queries/owned-turn.js';
+import type { OwnedTurn } from '../../db/queries/owned-turn.js';
 import { releaseTurn } from '../../db/queries/release-turn.js';
 import type { TurnFacts } from '../../db/queries/turn-facts.js';
 import { TurnLog } from '../../events/turn-log.js';
@@ -142,7 +143,7 @@ export function executeTurn(
 ): LiveTurn {
   const log = openLog(deps, facts, eventBase);
   log.append({ type: 'TurnStarted' }, startedAt);
-  return execute(deps, { facts, state: { step: 0, toolCalls: [], partial: null }, log }, reason);
+  return execute(deps, { facts, state: freshTurn, log }, reason);
 }
 
 /** Why a turn is ended instead of being run on; null when it goes on. */
@@ -155,5 +156,5 @@ function reasonToEnd({ attempts, isStopRequested }: OwnedTurn): Error | null {
 export function resumeTurn(deps: TurnDependencies, owned: OwnedTurn): LiveTurn {
   const log = openLog(deps, owned.facts, owned.stored.eventBase);
   log.restore(owned.stored);
-  return execute(deps, { facts: owned.facts, state: owned.state, log }, reasonToEnd(owned));
+  return execute(deps, { facts: owned.facts, state: stateOf(owned), log }, reasonToEnd(owned));
 }

@@ -1,6 +1,8 @@
+import { promptTail } from '../../agent/assessment/next-step.js';
 import { settleFigures } from '../../agent/call-figures.js';
 import { buildRequest } from '../../agent/context/build-request.js';
 import { modelCallTrace } from '../../agent/traces.js';
+import { stateOf } from '../../agent/turn-state.js';
 import { bookFailedCall } from '../../db/queries/book-failed-call.js';
 import { type LostCall, loadOwnedTurn, type OwnedTurn } from '../../db/queries/owned-turn.js';
 import type { ModelInfo } from '../../model/catalog.js';
@@ -31,16 +33,19 @@ function modelOf(deps: TurnDependencies, call: LostCall): ModelInfo {
 }
 
 /** The provider has worked on a lost call and bills it, so it is booked by an estimate. False when the turn is lost. */
-async function bookLostCall(deps: TurnDependencies, { facts, state }: OwnedTurn, call: LostCall, thinking: string) {
+async function bookLostCall(deps: TurnDependencies, owned: OwnedTurn, call: LostCall, thinking: string) {
+  const { facts } = owned;
+  const { goesOn, partial } = stateOf(owned);
   const model = modelOf(deps, call);
-  const { request } = await buildRequest({ db: deps.database.pool, tools: deps.tools }, facts, model);
+  const tail = promptTail(goesOn, partial?.kept ?? '');
+  const { request } = await buildRequest({ db: deps.database.pool, tools: deps.tools }, facts, model, tail);
   const now = deps.now();
   const figures = settleFigures(
     {
       id: call.id,
       status: 'FAILED',
       usage: null,
-      output: thinking + (state.partial?.content ?? ''),
+      output: thinking + (partial?.lost ?? ''),
       startedAt: new Date(now.getTime() - call.ageMs),
       firstTokenAt: null,
       error: { code: 'INTERRUPTED', retryable: true },
@@ -59,7 +64,7 @@ async function takeUp(deps: TurnDependencies, { turnId, epoch, lostThinking }: C
   if (owned.lostCall && !(await bookLostCall(deps, owned, owned.lostCall, lostThinking))) return;
   const { abort } = resumeTurn(deps, owned);
   deps.log.warn(
-    { turnId, attempt: owned.attempts, from: owned.state.step },
+    { turnId, attempt: owned.attempts, from: stateOf(owned).step },
     abort.signal.aborted
       ? 'turn was found without an owner and is ended'
       : 'turn was found without an owner and goes on here',

@@ -25,16 +25,6 @@ export interface StoredToolCall {
   } | null;
 }
 
-/** Where a turn stands by its rows. */
-export interface TurnState {
-  /** Steps that are complete and stored; 0 for a fresh turn. */
-  readonly step: number;
-  /** Calls of the last of these steps, in order, the answered ones included. */
-  readonly toolCalls: readonly StoredToolCall[];
-  /** What an earlier attempt had stored of the step that comes next. */
-  readonly partial: { readonly messageId: string; readonly content: string } | null;
-}
-
 /** A ledger row whose request was under way when its owner was lost. Prices are decimal strings, USD per million tokens. */
 export interface LostCall {
   readonly id: string;
@@ -50,7 +40,10 @@ export interface LostCall {
 /** A turn that this process owns, with all that running it on takes. */
 export interface OwnedTurn {
   readonly facts: TurnFacts;
-  readonly state: TurnState;
+  /** Calls of the last step that has any, in order, the answered ones included. */
+  readonly toolCalls: readonly StoredToolCall[];
+  /** A message that is not written to its end. */
+  readonly partial: { readonly messageId: string; readonly content: string } | null;
   readonly stored: StoredTurn;
   readonly isStopRequested: boolean;
   /** How often an owner has taken it up, this one included. */
@@ -96,7 +89,7 @@ interface Row extends FactRow {
   owner: string;
   tenant: string;
   texts: [string, string][];
-  partial: TurnState['partial'];
+  partial: OwnedTurn['partial'];
   tool_calls: StoredToolCall[];
   lost_call: LostCall | null;
 }
@@ -118,11 +111,8 @@ export async function loadOwnedTurn(db: Queryable, turnId: string, epoch: number
       },
       row,
     ),
-    state: {
-      step: row.event_layout.findLast((entry) => entry.type === 'step')?.step ?? 0,
-      toolCalls: row.tool_calls,
-      partial: row.partial,
-    },
+    toolCalls: row.tool_calls,
+    partial: row.partial,
     stored: {
       id: turnId,
       sessionId: row.session_id,

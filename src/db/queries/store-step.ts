@@ -3,7 +3,7 @@ import type { StoredToolCall } from './owned-turn.js';
 import type { Queryable } from './queryable.js';
 import { addTokens, bookCall, callValues, type SettledCall } from './settled-call.js';
 
-/** A model call that ended with calls of tools. */
+/** A model call that is followed by its tools or by another call. */
 export interface StepToStore {
   readonly turnId: string;
   readonly epoch: number;
@@ -11,6 +11,8 @@ export interface StepToStore {
   readonly messageId: string;
   /** What the model said beside its calls; may be empty. */
   readonly content: string;
+  /** STREAMING while the message goes on in the next step. */
+  readonly status: 'COMPLETE' | 'STREAMING';
   readonly call: SettledCall;
   readonly toolCalls: readonly StoredToolCall[];
   readonly layout: readonly LayoutEntry[];
@@ -38,7 +40,7 @@ WITH turn AS (
   RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence
 ), ${bookCall}, message AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
-  SELECT $16::uuid, id, $13, last_message_sequence - cardinality($19::uuid[]), 'ASSISTANT', 'COMPLETE', $17, $18::int FROM session
+  SELECT $16::uuid, id, $13, last_message_sequence - cardinality($19::uuid[]), 'ASSISTANT', $27::message_status, $17, $18::int FROM session
   ON CONFLICT (id) DO UPDATE SET content = excluded.content, status = excluded.status, updated_at = now()
 ), tool_call AS (
   INSERT INTO tool_calls (id, session_id, turn_id, message_id, position, call_id, name, arguments, idempotent)
@@ -52,7 +54,7 @@ WITH turn AS (
 )
 SELECT 1 FROM session`;
 
-/** Stores a step whose tools are to be run next, and books its call. False when the turn is not this owner's any more. */
+/** Stores a step that is followed by another, and books its call. False when the turn is not this owner's any more. */
 export async function storeStep(db: Queryable, step: StepToStore): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'store-step',
@@ -73,6 +75,7 @@ export async function storeStep(db: Queryable, step: StepToStore): Promise<boole
       step.traces.map((trace) => trace.id),
       step.traces.map((trace) => trace.type),
       step.traces.map((trace) => JSON.stringify(trace.data)),
+      step.status,
     ],
   });
   return rowCount === 1;

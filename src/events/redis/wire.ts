@@ -44,6 +44,13 @@ const bodySchemas: BodySchemas = {
       estimated: z.boolean(),
     }),
     costUsd: z.number(),
+    assessment: z.object({
+      completed: z.boolean(),
+      confidence: z.number().nullable(),
+      needsClarification: z.boolean(),
+      reasons: z.array(z.string()),
+    }),
+    goesOn: z.enum(['length', 'verify']).nullable(),
   }),
   ToolCallStarted: z.object({ type: z.literal('ToolCallStarted'), step, toolCallId: z.string() }),
   ToolCallCompleted: z.object({ type: z.literal('ToolCallCompleted'), step, toolCallId: z.string() }),

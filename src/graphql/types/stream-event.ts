@@ -6,6 +6,7 @@ import { found } from '../found.js';
 import { globalId } from '../ids.js';
 import { loadRow } from '../load-row.js';
 import { loadTurn } from '../load-turn.js';
+import { Assessment } from './assessment.js';
 import { ChatResponse } from './chat-response.js';
 import { ContextReport } from './context-report.js';
 import { InputRequest } from './input-request.js';
@@ -93,6 +94,7 @@ const StepCompleted = eventType('StepCompleted').implement({
     step: t.exposeInt('step', { description: 'Number of the step, from 1.' }),
     usage: t.expose('usage', { type: Usage, description: 'Tokens of this step.' }),
     costUsd: t.exposeFloat('costUsd', { description: 'Cost of this step in USD.' }),
+    assessment: t.expose('assessment', { type: Assessment, description: 'How the reply of this step was judged.' }),
     budget: t.prismaField({
       type: 'Budget',
       description: 'The budget of the session, as it stands when this event is delivered.',

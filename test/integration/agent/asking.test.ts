@@ -77,10 +77,12 @@ describe('a turn whose model asks the user', () => {
     expect(trace.map(({ type }) => type)).toEqual([
       'TURN_STARTED',
       'MODEL_CALL',
+      'ASSESSMENT',
       'INPUT_REQUESTED',
       'INPUT_RESOLVED',
       'TOOL_CALL',
       'MODEL_CALL',
+      'ASSESSMENT',
       'TURN_FINISHED',
     ]);
     expect(JSON.stringify(trace)).not.toContain('Rome');

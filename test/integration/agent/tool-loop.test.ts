@@ -151,12 +151,12 @@ describe('a turn whose model calls tools', () => {
         'SELECT message_count, last_message_sequence, last_trace_sequence FROM chat_sessions WHERE id = $1',
         sessionId,
       ),
-    ).toEqual([{ message_count: 4, last_message_sequence: 4, last_trace_sequence: 5 }]);
+    ).toEqual([{ message_count: 4, last_message_sequence: 4, last_trace_sequence: 7 }]);
     expect(
       (await test.rows('SELECT type FROM trace_events WHERE session_id = $1 ORDER BY sequence', sessionId)).map(
         ({ type }) => type,
       ),
-    ).toEqual(['TURN_STARTED', 'MODEL_CALL', 'TOOL_CALL', 'MODEL_CALL', 'TURN_FINISHED']);
+    ).toEqual(['TURN_STARTED', 'MODEL_CALL', 'ASSESSMENT', 'TOOL_CALL', 'MODEL_CALL', 'ASSESSMENT', 'TURN_FINISHED']);
   });
 
   it('runs what only reads at the same time, and keeps the results in the order of the calls', async () => {

@@ -38,6 +38,7 @@ describe('a provider that fails in a passing way', () => {
       'MODEL_CALL',
       'MODEL_CALL',
       'MODEL_CALL',
+      'ASSESSMENT',
       'TURN_FINISHED',
     ]);
   });

@@ -63,7 +63,8 @@ describe('a turn in the database', () => {
     ).toEqual([
       { sequence: 1, type: 'TURN_STARTED' },
       { sequence: 2, type: 'MODEL_CALL' },
-      { sequence: 3, type: 'TURN_FINISHED' },
+      { sequence: 3, type: 'ASSESSMENT' },
+      { sequence: 4, type: 'TURN_FINISHED' },
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { FeedBatch, FeedSignal, TurnFeed } from '../../../src/events/feed.j
 import { newId } from '../../../src/ids.js';
 import { deferred } from '../../support/deferred.js';
 import { collectBatches, numbered, openConnectedFeed, patience } from '../../support/feeds.js';
+import { judged } from '../../support/judged.js';
 import { connectRedis, findRedis } from '../../support/redis-server.js';
 
 const redis = await findRedis();
@@ -37,7 +38,7 @@ describe.skipIf(redis === null)('a feed through Redis', () => {
         { body: { type: 'ThinkingDelta', step: 0, delta: 'Hm 🤔' }, at: 1_700_000_000_001 },
         { body: { type: 'TextDelta', step: 0, messageId: 'm', delta: 'half a pair \ud83e' }, at: 1_700_000_000_002 },
         { body: { type: 'TextDelta', step: 0, messageId: 'm', delta: '\udd14 "\\\r\n\u2028' }, at: 1_700_000_000_003 },
-        { body: { type: 'StepCompleted', step: 0, usage, costUsd: 0.000_001_5 }, at: 1_700_000_000_004 },
+        { body: { type: 'StepCompleted', step: 0, usage, costUsd: 0.000_001_5, ...judged }, at: 1_700_000_000_004 },
         { body: { type: 'ToolCallStarted', step: 0, toolCallId: 'c' }, at: 1_700_000_000_005 },
         { body: { type: 'ToolCallCompleted', step: 0, toolCallId: 'c' }, at: 1_700_000_000_005 },
         { body: { type: 'InputRequested', requestId: 'r' }, at: 1_700_000_000_005 },

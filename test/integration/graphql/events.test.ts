@@ -6,6 +6,7 @@ import { encodeCursor } from '../../../src/events/cursor.js';
 import type { TurnEvent, TurnEventBody } from '../../../src/events/event.js';
 import { globalId } from '../../../src/graphql/ids.js';
 import { codesOf, startTestSchema, type TestSchema } from '../../support/graphql.js';
+import { judged } from '../../support/judged.js';
 import { rowWriter } from '../../support/rows.js';
 
 const ada = { owner: 'ada', tenant: '' };
@@ -97,7 +98,7 @@ describe('the events of a turn', () => {
       { type: 'TurnStarted' },
       { type: 'ThinkingDelta', step: 1, delta: 'hm' },
       { type: 'TextDelta', step: 1, messageId: ids.message, delta: 'Hello' },
-      { type: 'StepCompleted', step: 1, usage, costUsd: 0.0000137 },
+      { type: 'StepCompleted', step: 1, usage, costUsd: 0.0000137, ...judged },
       { type: 'TurnCompleted' },
       { type: 'TurnFailed', code: 'PROVIDER_TIMEOUT', retryable: true },
       { type: 'TurnStopped' },
@@ -187,7 +188,7 @@ describe('the events of a turn', () => {
 
   it('see what other sessions do to a shared budget in between', async () => {
     const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, reasoningTokens: 0, estimated: false };
-    const step = { type: 'StepCompleted', step: 1, usage, costUsd: 0 } as const;
+    const step = { type: 'StepCompleted', step: 1, usage, costUsd: 0, ...judged } as const;
     const cursor = cursorOver([step, step]);
     const document = `subscription ($turnId: ID!) { turnEvents(turnId: $turnId) {
       ... on StepCompleted { budget { shared } }

@@ -4,12 +4,13 @@ import type { TurnEvent, TurnEventBody } from '../../../src/events/event.js';
 import { LogCursor } from '../../../src/events/log-cursor.js';
 import { replay, type StoredTurn } from '../../../src/events/replay.js';
 import { TurnLog } from '../../../src/events/turn-log.js';
+import { judged } from '../../support/judged.js';
 
 const turn = { sessionId: 'session', turnId: '00000000-0000-7000-8000-00000000000a', turnNumber: 3, eventBase: 40 };
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, reasoningTokens: 0, estimated: false };
 const text = (delta: string): TurnEventBody => ({ type: 'TextDelta', step: 1, messageId: 'message', delta });
 const thought = (delta: string): TurnEventBody => ({ type: 'ThinkingDelta', step: 1, delta });
-const stepCompleted: TurnEventBody = { type: 'StepCompleted', step: 1, usage, costUsd: 0.5 };
+const stepCompleted: TurnEventBody = { type: 'StepCompleted', step: 1, usage, costUsd: 0.5, ...judged };
 
 function logOf(...bodies: TurnEventBody[]): TurnLog {
   const log = new TurnLog(turn, () => new Date(0));
