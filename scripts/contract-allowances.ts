@@ -18,6 +18,5 @@ export const absent: Readonly<Record<string, readonly string[]>> = {
     'DecideApprovalInput',
     'SubmitToolResultInput',
   ],
-  'assessment and diagnosis': ['DiagnosisReported', 'StreamEvent = DiagnosisReported'],
   'budgets of owners': ['Viewer.budget'],
 };

@@ -5,6 +5,7 @@ import type { ToolResult } from '../db/queries/store-tool-result.js';
 import type { TurnEventBody } from '../events/event.js';
 import type { CallPlan } from './call-plan.js';
 import type { AgentDependencies } from './dependencies.js';
+import type { CallOutcome } from './diagnosis/diagnose.js';
 import type { RunningTurn } from './running-turn.js';
 import { closeCall, noResult } from './tool-results.js';
 import { resultLimit, resultText } from './tools/result-text.js';
@@ -82,7 +83,7 @@ export async function runCall(
     const run = await runTool(tool, value, { signal: turn.signal, sessionId, turnId, toolCallId });
     if (run.kind === 'aborted') return running;
     await deps.failpoint('after-tool-effect');
-    let result: ToolResult;
+    let result: CallOutcome;
     if (run.kind === 'returned') {
       result = returned(round, call, tool, run.value, elapsedMs());
     } else {
@@ -94,7 +95,7 @@ export async function runCall(
         continue;
       }
       const text = resultText(failure.text, limitOf(round, tool));
-      result = noResult('FAILED', failure.code, text, elapsedMs());
+      result = { ...noResult('FAILED', failure.code, text, elapsedMs()), failure: failure.category };
     }
     await closeCall(deps, turn, journal, step, running, result);
     return { ...running, status: result.status };

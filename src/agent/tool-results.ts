@@ -2,9 +2,10 @@ import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import { storeToolResult, type ToolResult } from '../db/queries/store-tool-result.js';
 import type { TurnEventBody } from '../events/event.js';
 import type { AgentDependencies } from './dependencies.js';
+import { type CallOutcome, diagnose, withAdvice } from './diagnosis/diagnose.js';
 import { StopRequested } from './ends.js';
 import type { RunningTurn } from './running-turn.js';
-import { toolCallTrace } from './traces.js';
+import { diagnosisTrace, toolCallTrace } from './traces.js';
 import type { TurnJournal } from './turn-journal.js';
 
 /** A result that tells the model why there is none. */
@@ -31,21 +32,30 @@ export const interruptedBy = (reason: unknown): ToolResult =>
 /** Stores the result of a call and tells it, with all that has not been told of the call so far. */
 export async function closeCall(
   deps: AgentDependencies,
-  { facts }: RunningTurn,
+  turn: RunningTurn,
   journal: TurnJournal,
   step: number,
   call: StoredToolCall,
-  result: ToolResult,
+  given: CallOutcome,
 ): Promise<void> {
-  const { turnId, epoch } = facts;
+  const { turnId, epoch } = turn.facts;
+  const diagnosis = await diagnose(deps, turn, call, given);
+  const result = diagnosis ? withAdvice(given, diagnosis) : given;
   const { id: toolCallId, status, input } = call;
   const events: TurnEventBody[] = [];
   if (status === 'PENDING') events.push({ type: 'ToolCallStarted', step, toolCallId });
   if (input) events.push({ type: 'InputResolved', requestId: input.requestId });
   events.push({ type: 'ToolCallCompleted', step, toolCallId });
+  if (diagnosis) {
+    const { category, suggestion } = diagnosis;
+    events.push({ type: 'DiagnosisReported', step, callId: call.callId, category, suggestion });
+  }
   const ids = { messageId: deps.newId(), withdrawalTraceId: deps.newId() };
-  const trace = { id: deps.newId(), data: toolCallTrace(call, result) };
+  const traces = [
+    { id: deps.newId(), type: 'TOOL_CALL', data: toolCallTrace(call, result) },
+    ...(diagnosis ? [{ id: deps.newId(), type: 'DIAGNOSIS', data: diagnosisTrace(call, diagnosis) }] : []),
+  ];
   await journal.write(events, 'after-tool-result', (layout) =>
-    storeToolResult(deps.db, { turnId, epoch, toolCallId, ...result, ...ids, layout, trace }),
+    storeToolResult(deps.db, { turnId, epoch, toolCallId, ...result, ...ids, layout, traces }),
   );
 }

@@ -1,6 +1,7 @@
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import type { ToolResult } from '../db/queries/store-tool-result.js';
+import type { Diagnosis } from './diagnosis/diagnose.js';
 import type { Judgement } from './model-step.js';
 import type { Verdict } from './verdict.js';
 
@@ -36,6 +37,15 @@ export const toolCallTrace = ({ id, name }: StoredToolCall, { status, result, er
   errorCode,
   durationMs,
   resultLength: result.length,
+});
+
+/** Trace data of what a failed call was taken for. */
+export const diagnosisTrace = ({ id, name }: StoredToolCall, { category, failures, suggestion }: Diagnosis) => ({
+  toolCallId: id,
+  name,
+  category,
+  failures,
+  suggestion,
 });
 
 interface EndedTurn {

@@ -43,6 +43,14 @@ export type TurnEventBody =
   /** `toolCallId` is the id of the row, not the one that the model gave. */
   | { readonly type: 'ToolCallStarted'; readonly step: number; readonly toolCallId: string }
   | { readonly type: 'ToolCallCompleted'; readonly step: number; readonly toolCallId: string }
+  /** `callId` is the id that the model gave. */
+  | {
+      readonly type: 'DiagnosisReported';
+      readonly step: number;
+      readonly callId: string;
+      readonly category: string;
+      readonly suggestion: string;
+    }
   | { readonly type: 'InputRequested'; readonly requestId: string }
   | { readonly type: 'InputResolved'; readonly requestId: string }
   | { readonly type: 'TurnCompleted' }

@@ -30,6 +30,14 @@ export type LayoutEntry =
       readonly goesOn?: GoesOn | null;
     }
   | { readonly type: 'toolStart' | 'toolEnd'; readonly at: number; readonly step: number; readonly toolCallId: string }
+  | {
+      readonly type: 'diagnosis';
+      readonly at: number;
+      readonly step: number;
+      readonly callId: string;
+      readonly category: string;
+      readonly suggestion: string;
+    }
   | { readonly type: 'input' | 'inputEnd'; readonly at: number; readonly requestId: string }
   | { readonly type: 'end'; readonly at: number };
 
@@ -74,6 +82,11 @@ export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: num
     case 'ToolCallCompleted': {
       const type = body.type === 'ToolCallStarted' ? 'toolStart' : 'toolEnd';
       layout.push({ type, at, step: body.step, toolCallId: body.toolCallId });
+      return;
+    }
+    case 'DiagnosisReported': {
+      const { type: _type, ...diagnosis } = body;
+      layout.push({ type: 'diagnosis', at, ...diagnosis });
       return;
     }
     case 'InputRequested':

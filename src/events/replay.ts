@@ -65,6 +65,11 @@ function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number 
         yield { body: { type, step: entry.step, toolCallId: entry.toolCallId }, at: entry.at };
         break;
       }
+      case 'diagnosis': {
+        const { type: _type, at, ...diagnosis } = entry;
+        yield { body: { type: 'DiagnosisReported', ...diagnosis }, at };
+        break;
+      }
       case 'input':
       case 'inputEnd': {
         const type = entry.type === 'input' ? 'InputRequested' : 'InputResolved';

@@ -45,6 +45,7 @@ const events = /* GraphQL */ `
     }
     ... on ToolCallStarted { step toolCall { ...Call } }
     ... on ToolCallCompleted { step toolCall { ...Call } }
+    ... on DiagnosisReported { step toolCallId category suggestion }
     ... on InputRequested { request { __typename id turnId createdAt expiresAt ... on Question { question choices } } }
     ... on InputResolved { requestId }
     ... on TurnCompleted { response { ...Reply } }

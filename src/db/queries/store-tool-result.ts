@@ -19,7 +19,7 @@ export interface ToolResultToStore extends ToolResult {
   /** Of the message that tells the model. */
   readonly messageId: string;
   readonly layout: readonly LayoutEntry[];
-  readonly trace: { readonly id: string; readonly data: unknown };
+  readonly traces: readonly { readonly id: string; readonly type: string; readonly data: unknown }[];
   /** Of the trace of a request that is withdrawn because its call ends without it. */
   readonly withdrawalTraceId: string;
 }
@@ -41,7 +41,7 @@ WITH turn AS (
   RETURNING r.id, r.kind
 ), session AS (
   UPDATE chat_sessions s
-  SET message_count = message_count + 1, last_trace_sequence = last_trace_sequence + 1 + (SELECT count(*)::int FROM withdrawn)
+  SET message_count = message_count + 1, last_trace_sequence = last_trace_sequence + cardinality($10::uuid[]) + (SELECT count(*)::int FROM withdrawn)
   FROM call WHERE s.id = call.session_id
   RETURNING s.id, s.last_trace_sequence
 ), message AS (
@@ -50,9 +50,10 @@ WITH turn AS (
   FROM call JOIN messages m ON m.id = call.message_id
 ), trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
-  SELECT $10::uuid, id, $1::uuid, last_trace_sequence, 'TOOL_CALL'::trace_event_type, $11::jsonb FROM session
+  SELECT t.id, session.id, $1::uuid, last_trace_sequence - cardinality($10::uuid[]) + t.position, t.type, t.data
+  FROM session, unnest($10::uuid[], $11::trace_event_type[], $13::jsonb[]) WITH ORDINALITY AS t(id, type, data, position)
   UNION ALL
-  SELECT $12::uuid, session.id, $1::uuid, last_trace_sequence - 1, 'INPUT_RESOLVED',
+  SELECT $12::uuid, session.id, $1::uuid, last_trace_sequence - cardinality($10::uuid[]), 'INPUT_RESOLVED',
          jsonb_build_object('requestId', withdrawn.id, 'kind', withdrawn.kind, 'status', 'CANCELLED')
   FROM session, withdrawn
 )
@@ -73,9 +74,10 @@ export async function storeToolResult(db: Queryable, result: ToolResultToStore):
       result.errorCode,
       result.durationMs,
       result.messageId,
-      result.trace.id,
-      JSON.stringify(result.trace.data),
+      result.traces.map((trace) => trace.id),
+      result.traces.map((trace) => trace.type),
       result.withdrawalTraceId,
+      result.traces.map((trace) => JSON.stringify(trace.data)),
     ],
   });
   return rowCount === 1;

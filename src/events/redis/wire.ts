@@ -54,6 +54,13 @@ const bodySchemas: BodySchemas = {
   }),
   ToolCallStarted: z.object({ type: z.literal('ToolCallStarted'), step, toolCallId: z.string() }),
   ToolCallCompleted: z.object({ type: z.literal('ToolCallCompleted'), step, toolCallId: z.string() }),
+  DiagnosisReported: z.object({
+    type: z.literal('DiagnosisReported'),
+    step,
+    callId: z.string(),
+    category: z.string(),
+    suggestion: z.string(),
+  }),
   InputRequested: z.object({ type: z.literal('InputRequested'), requestId: z.string() }),
   InputResolved: z.object({ type: z.literal('InputResolved'), requestId: z.string() }),
   TurnCompleted: z.object({ type: z.literal('TurnCompleted') }),

@@ -204,6 +204,23 @@ const TurnStopped = eventType('TurnStopped').implement({
   }),
 });
 
+const DiagnosisReported = eventType('DiagnosisReported').implement({
+  interfaces,
+  description:
+    'A call of a tool has failed or was denied: what it is taken for, and what the model was advised inside of the result. The advice escalates when a tool fails again and again in a session: change the arguments, use another tool, ask the user, give up.',
+  fields: (t) => ({
+    step: t.exposeInt('step', { description: 'Step of the turn that made the call, from 1.' }),
+    toolCallId: t.id({ description: 'Id of the call, that of its ToolCall.', resolve: ({ callId }) => callId }),
+    category: t.exposeString('category', {
+      description:
+        'arguments, unknown_tool, timeout, unreachable, denied, unanswered, too_many_calls or tool_error. More may follow.',
+    }),
+    suggestion: t.exposeString('suggestion', {
+      description: 'What the model was advised, in a sentence for people too.',
+    }),
+  }),
+});
+
 export const StreamEvent = builder.unionType('StreamEvent', {
   description:
     'What a turn emits. Without after the first event is TurnStarted; exactly one of TurnCompleted, TurnFailed, TurnStopped is the last. The union may grow: ignore members that you do not know.',
@@ -215,6 +232,7 @@ export const StreamEvent = builder.unionType('StreamEvent', {
     StepCompleted,
     ToolCallStarted,
     ToolCallCompleted,
+    DiagnosisReported,
     InputRequested,
     InputResolved,
     TurnCompleted,

@@ -211,13 +211,23 @@ describe('a turn whose model calls tools', () => {
   });
 
   it.each<[string, string, unknown, { status: string; error_code: string | null; result: RegExp }]>([
-    ['that throws', 'throws', {}, { status: 'FAILED', error_code: 'TOOL_ERROR', result: /^The tool failed\.$/ }],
-    ['that rejects', 'rejects', {}, { status: 'FAILED', error_code: 'TOOL_ERROR', result: /^The tool failed\.$/ }],
+    [
+      'that throws',
+      'throws',
+      {},
+      { status: 'FAILED', error_code: 'TOOL_ERROR', result: /^The tool failed\.\n\n\[advice: / },
+    ],
+    [
+      'that rejects',
+      'rejects',
+      {},
+      { status: 'FAILED', error_code: 'TOOL_ERROR', result: /^The tool failed\.\n\n\[advice: / },
+    ],
     [
       'that fails in words of its own',
       'refuses',
       {},
-      { status: 'FAILED', error_code: 'NO_SUCH_CITY', result: /^There is no city of that name\.$/ },
+      { status: 'FAILED', error_code: 'NO_SUCH_CITY', result: /^There is no city of that name\.\n\n\[advice: / },
     ],
     [
       'that needs an approval, which nobody can be asked for',
@@ -368,7 +378,7 @@ describe('a turn whose model calls tools', () => {
     const { body } = await test.provider.request(first);
     expect(body.tools).toMatchObject([{ type: 'function', function: { name: 'add' } }]);
     expect(await toolCallsOf(turnId)).toMatchObject([
-      { error_code: 'UNKNOWN_TOOL', result: 'There is no tool change. The tools are: add.' },
+      { error_code: 'UNKNOWN_TOOL', result: expect.stringMatching(/^There is no tool change. The tools are: add./) },
     ]);
   });
 });
