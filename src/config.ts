@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type McpServerConfig, readMcpConfig } from './mcp-config.js';
 import { type ModelEntry, settings } from './settings.js';
 
 /** Loopback only: what a server without authentication may listen on. */
@@ -22,7 +23,7 @@ function* conflicts(values: Partial<Values>, given: (name: Name) => boolean): Ge
 }
 
 /** Every variable by itself first, so that one broken setting does not hide another. */
-function readValues(env: Readonly<Record<string, string | undefined>>): Values {
+function readValues(env: Readonly<Record<string, string | undefined>>): Values & Pick<Config, 'mcpServers'> {
   const given = (name: Name) => (env[name] ?? '').trim() !== '';
   const values: Partial<Record<Name, unknown>> = {};
   const problems: string[] = [];
@@ -33,8 +34,10 @@ function readValues(env: Readonly<Record<string, string | undefined>>): Values {
       problems.push(...parsed.error.issues.map((issue) => [[name, ...issue.path].join('.'), issue.message].join(' ')));
   }
   problems.push(...conflicts(values as Partial<Values>, given));
+  const mcp = given('MCP_CONFIG') ? readMcpConfig(env.MCP_CONFIG ?? '') : { servers: [], problems: [] };
+  problems.push(...mcp.problems);
   if (problems.length > 0) throw new ConfigError(problems);
-  return values as Values;
+  return { ...(values as Values), mcpServers: mcp.servers };
 }
 
 export interface Config {
@@ -67,6 +70,7 @@ export interface Config {
     readonly maxMessageBytes: number;
     readonly maxQueuedTurns: number;
   };
+  readonly mcpServers: readonly McpServerConfig[];
   /** Null: no authentication, one local user. */
   readonly auth: {
     readonly jwtSecret: string | null;
@@ -122,6 +126,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       maxMessageBytes: values.MAX_MESSAGE_BYTES,
       maxQueuedTurns: values.MAX_QUEUED_TURNS,
     },
+    mcpServers: values.mcpServers,
     auth: hasAuth
       ? {
           jwtSecret: values.AUTH_JWT_SECRET ?? null,

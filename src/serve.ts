@@ -2,6 +2,7 @@ import { type AppOverrides, createApp } from './app.js';
 import { ConfigError, loadConfig } from './config.js';
 import { EmbeddedPostgresError } from './db/embedded/embedded-postgres-error.js';
 import { MigrationError } from './db/migration-error.js';
+import { mcpSecrets } from './mcp-config.js';
 import { createLog } from './observability/log.js';
 import { ListenError } from './transport/listen-error.js';
 
@@ -28,7 +29,13 @@ const isForOperator = (error: unknown): error is Error =>
  */
 export async function serve(env: NodeJS.ProcessEnv, overrides: AppOverrides = {}): Promise<void> {
   const config = readConfig(env);
-  const secrets = [config.model.provider?.apiKey, config.auth?.jwtSecret, config.database.url, config.redis?.url];
+  const secrets = [
+    config.model.provider?.apiKey,
+    config.auth?.jwtSecret,
+    config.database.url,
+    config.redis?.url,
+    ...mcpSecrets(config.mcpServers),
+  ];
   const log = createLog(
     config.logLevel,
     undefined,

@@ -120,6 +120,13 @@ export const settings = {
   MODEL_MAX_RETRIES: wholeNumber(2, 0, 10).describe(
     'Retries of a model call that failed in a passing way before its first chunk.',
   ),
+  MCP_CONFIG: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Path of a JSON file with the MCP servers whose tools the model may call: {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"]}, "search": {"url": "https://mcp.example.com/mcp"}}}. Unset: none. See docs/mcp.md.',
+    ),
   BUDGET_MAX_COST_USD: z.coerce
     .number(usdRange)
     .min(0, usdRange)

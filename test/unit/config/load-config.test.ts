@@ -45,6 +45,7 @@ describe('without settings', () => {
         maxMessageBytes: 1_048_576,
         maxQueuedTurns: 10,
       },
+      mcpServers: [],
       auth: null,
       logLevel: 'info',
     });
