@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Mcp, McpDependencies } from './agent/mcp/mcp.js';
 import { builtInTools } from './agent/tools/built-in/built-in-tools.js';
 import { createToolRegistry } from './agent/tools/registry.js';
 import type { Tool } from './agent/tools/tool.js';
@@ -88,6 +89,22 @@ async function openModel(config: Config['model'], log: Logger, cleanups: Cleanup
   return createOpenAiModel({ ...config, ...provider, log });
 }
 
+/** How long the start waits for MCP servers: a turn that is taken up at once wants their tools, but none may hold it up. */
+const mcpPatienceMs = 3_000;
+
+/** Begins to connect. The libraries of MCP are loaded only where they are wanted. */
+async function openMcp(
+  configs: Config['mcpServers'],
+  dependencies: McpDependencies,
+  cleanups: Cleanup[],
+): Promise<Mcp | null> {
+  if (configs.length === 0) return null;
+  const { startMcp } = await import('./agent/mcp/mcp.js');
+  const mcp = startMcp(configs, dependencies);
+  cleanups.push(() => mcp.stop());
+  return mcp;
+}
+
 /** Puts the parts together. Nothing runs before `start`. */
 export function createApp(config: Config, log: Logger, overrides: AppOverrides = {}): App {
   const makeId = overrides.newId ?? newId;
@@ -104,6 +121,9 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
   async function open() {
     const catalog = createModelCatalog(config.model);
     for (const warning of catalog.warnings) log.warn(warning);
+    const random = overrides.random ?? Math.random;
+    const tools = [...builtInTools({ now }), ...(overrides.tools ?? [])];
+    const mcp = await openMcp(config.mcpServers, { log, random, reserved: tools.map(({ name }) => name) }, cleanups);
     const opening = openStorage(config.database, log, cleanups);
     // Loading the tokeniser stops everything for some tenths of a second: better now than in the first turn that counts.
     countTokens('load');
@@ -115,7 +135,7 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
       database,
       model,
       catalog,
-      tools: createToolRegistry([...builtInTools({ now }), ...(overrides.tools ?? [])]),
+      tools: createToolRegistry(tools, mcp ? [mcp] : []),
       feed,
       log,
       settings: { ...config.chat, maxRetries: config.model.maxRetries },
@@ -123,9 +143,10 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
       exclusive: config.database.url === null,
       newId: makeId,
       now,
-      random: overrides.random ?? Math.random,
+      random,
       failpoint: overrides.failpoint ?? noFailpoint,
     });
+    await mcp?.tried(mcpPatienceMs);
     await chat.start();
     const transport = createTransport({
       config: config.server,

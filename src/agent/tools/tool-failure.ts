@@ -4,6 +4,8 @@ export type ToolFailureCategory =
   | 'validation'
   /** The tool could not be reached, or was lost on the way: a later call may reach it. */
   | 'transport'
+  /** It took too long. */
+  | 'timeout'
   /** The tool says that it failed. */
   | 'logic';
 
