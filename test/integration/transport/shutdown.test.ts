@@ -40,6 +40,21 @@ describe('a server that drains (G1)', () => {
     expect(activity.bumps).toBe(0);
   });
 
+  it('closes the connection with every answer, so that the next request goes elsewhere', async () => {
+    const { base, url, transport, activity } = await useTransport();
+    const connectionOf = async (answer: Promise<{ readonly headers: Headers }>) =>
+      (await answer).headers.get('connection');
+    expect(await connectionOf(gql(url, '{ hello }'))).toBe('keep-alive');
+    const asked = connectionOf(gql(url, '{ slow }'));
+    await activity.slowStarted;
+    transport.drain();
+    activity.finishSlow('done');
+    expect(await asked).toBe('close');
+    expect(await connectionOf(gql(url, '{ hello }'))).toBe('close');
+    expect(await connectionOf(fetch(`${base}/readyz`))).toBe('close');
+    expect(await connectionOf(fetch(`${base}/healthz`))).toBe('close');
+  });
+
   it('lets what runs go on to its end, and sends home whoever has nothing left', async () => {
     const { url, transport, activity } = await useTransport();
     const idle = await rawSocket(url);
