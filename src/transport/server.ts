@@ -44,12 +44,12 @@ export function createTransport(options: TransportOptions): Transport {
   const limits = { ...defaultLimits, ...options.limits };
   const timing = { ...defaultTiming, stalledReader: config.stalledReaderMs, ...options.timing };
   const originRules = { allowed: config.corsOrigins, loopbackOnly: !authRequired };
-  const beginRecord = createOperationLog({ log, now: () => performance.now() });
   const results = createClientResults({ isUnavailable: options.isUnavailable, hideSuggestions: authRequired });
   const eventStreams = new Set<EventStream>();
   const lastAnswers = createLastAnswers();
   let draining = false;
   const isDraining = () => draining;
+  const beginRecord = createOperationLog({ log, now: () => performance.now(), isStopping: isDraining });
 
   const graphql = createGraphQLServer(options, {
     results,
