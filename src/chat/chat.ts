@@ -71,7 +71,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
     let outcome: TurnOutcome = 'turn' in started ? await started.turn.settled : { kind: 'moved' };
     if (outcome.kind === 'moved') outcome = await awaitElsewhere(deps, principal, turnId);
     throwIfFailed(turnId, outcome);
-    return { turnId };
+    return { turnId, stored: outcome.kind === 'ended' ? outcome.stored : null };
   };
 
   const service: ChatService = {

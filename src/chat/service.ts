@@ -1,5 +1,6 @@
 import type { Principal } from '../auth/principal.js';
 import type { TurnEvent } from '../events/event.js';
+import type { StoredEnd } from '../events/stored-end.js';
 
 export interface BudgetSettings {
   /** Undefined: the default; null: unlimited. */
@@ -77,6 +78,13 @@ export interface SeedResult {
   readonly contentDigest: string;
 }
 
+/** A turn that has ended, or waits for its user. */
+export interface AwaitedTurn {
+  readonly turnId: string;
+  /** Null when it waits, or when its end was stored elsewhere. */
+  readonly stored: StoredEnd | null;
+}
+
 /** A cursor over a turn's events. `return` ends it at once, also while `next` waits. */
 export type TurnEventCursor = AsyncIterableIterator<TurnEvent, undefined, undefined>;
 
@@ -92,9 +100,9 @@ export interface ChatService {
   forkSession(principal: Principal, input: Fork): Promise<{ id: string }>;
   seedHistory(principal: Principal, sessionId: string, messages: readonly SeedMessage[]): Promise<SeedResult>;
   /** Resolves when the turn, queued or not, has ended with a usable reply; a failed turn is thrown with `details.turnId`. */
-  send(principal: Principal, input: NewMessage): Promise<{ turnId: string }>;
+  send(principal: Principal, input: NewMessage): Promise<AwaitedTurn>;
   /** Runs the last turn's user message again in place of that turn; resolves like send. */
-  regenerate(principal: Principal, input: Regeneration): Promise<{ turnId: string }>;
+  regenerate(principal: Principal, input: Regeneration): Promise<AwaitedTurn>;
   /** Starts a turn, or attaches to the one that the same key has started; `after` is a cursor of that turn. */
   stream(principal: Principal, input: NewMessage, after?: string | null): Promise<TurnEventCursor>;
   turnEvents(principal: Principal, turnId: string, after?: string | null): Promise<TurnEventCursor>;

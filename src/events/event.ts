@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors.js';
 import type { TokenUsage } from '../model/port.js';
 import type { ContextReport } from './context-report.js';
 import type { EventSource } from './cursor.js';
+import type { StoredEnd } from './stored-end.js';
 
 /** What every event of a turn carries. `sequence` strictly rises within a turn, and from turn to turn of a session. */
 interface EventBase extends EventSource {
@@ -53,12 +54,14 @@ export type TurnEventBody =
     }
   | { readonly type: 'InputRequested'; readonly requestId: string }
   | { readonly type: 'InputResolved'; readonly requestId: string }
-  | { readonly type: 'TurnCompleted' }
-  | { readonly type: 'TurnFailed'; readonly code: ErrorCode; readonly retryable: boolean }
-  | { readonly type: 'TurnStopped' };
+  | { readonly type: 'TurnCompleted'; readonly stored?: StoredEnd }
+  | { readonly type: 'TurnFailed'; readonly code: ErrorCode; readonly retryable: boolean; readonly stored?: StoredEnd }
+  | { readonly type: 'TurnStopped'; readonly stored?: StoredEnd };
 
 export type TurnEvent = EventBase & TurnEventBody;
 
 /** Whether an event ends its turn. */
-export const isTerminal = ({ type }: TurnEventBody) =>
-  type === 'TurnCompleted' || type === 'TurnFailed' || type === 'TurnStopped';
+export const isTerminal = (
+  body: TurnEventBody,
+): body is Extract<TurnEventBody, { readonly type: 'TurnCompleted' | 'TurnFailed' | 'TurnStopped' }> =>
+  body.type === 'TurnCompleted' || body.type === 'TurnFailed' || body.type === 'TurnStopped';

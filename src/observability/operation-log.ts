@@ -26,9 +26,17 @@ const severity: readonly ErrorCategory[] = ['user', 'provider', 'system'];
 /**
  * One line for each operation: what kind, its name, how long it took and how it ended; never variables, documents,
  * contents or tokens. The level follows from who has to act: `info` for the caller, `warn` for the provider, `error`
- * with the stack of the cause for this server.
+ * with the stack of the cause for this server. That a server which stops is unavailable is no fault of anybody.
  */
-export function createOperationLog({ log, now }: { readonly log: Logger; readonly now: () => number }) {
+export function createOperationLog({
+  log,
+  now,
+  isStopping = () => false,
+}: {
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly isStopping?: () => boolean;
+}) {
   return (start: { readonly requestId: string; readonly transport: TransportName }): OperationRecord => {
     const startedAt = now();
     const failures: OperationFailure[] = [];
@@ -58,7 +66,8 @@ export function createOperationLog({ log, now }: { readonly log: Logger; readonl
           const rank = (code: ErrorCode) => severity.indexOf(errorTable[code].category);
           return found === null || rank(failure.code) > rank(found.code) ? failure : found;
         }, null);
-        const category = worst === null ? 'user' : errorTable[worst.code].category;
+        const isNoFault = worst === null || (worst.code === 'UNAVAILABLE' && isStopping());
+        const category = isNoFault ? 'user' : errorTable[worst.code].category;
         log[levelOf[category]](
           {
             requestId: start.requestId,
@@ -71,7 +80,7 @@ export function createOperationLog({ log, now }: { readonly log: Logger; readonl
             ...(codes.length > 0 ? { codes } : {}),
             ...(failures.length > 1 ? { errors: failures.length } : {}),
             ...(left ? { left } : {}),
-            ...(worst !== null && category === 'system' ? { err: worst.cause } : {}),
+            ...(category === 'system' ? { err: worst?.cause } : {}),
           },
           'operation',
         );

@@ -6,6 +6,7 @@ import { createClientResults } from './client-result.js';
 import type { EventStream } from './event-stream.js';
 import { createGraphQLServer } from './graphql-server.js';
 import { createReadiness } from './health.js';
+import { createLastAnswers } from './last-answers.js';
 import { listenError } from './listen-error.js';
 import { defaultLimits, defaultTiming, type Transport, type TransportOptions } from './options.js';
 import { createRequestHandler } from './request-handler.js';
@@ -43,11 +44,12 @@ export function createTransport(options: TransportOptions): Transport {
   const limits = { ...defaultLimits, ...options.limits };
   const timing = { ...defaultTiming, stalledReader: config.stalledReaderMs, ...options.timing };
   const originRules = { allowed: config.corsOrigins, loopbackOnly: !authRequired };
-  const beginRecord = createOperationLog({ log, now: () => performance.now() });
   const results = createClientResults({ isUnavailable: options.isUnavailable, hideSuggestions: authRequired });
   const eventStreams = new Set<EventStream>();
+  const lastAnswers = createLastAnswers();
   let draining = false;
   const isDraining = () => draining;
+  const beginRecord = createOperationLog({ log, now: () => performance.now(), isStopping: isDraining });
 
   const graphql = createGraphQLServer(options, {
     results,
@@ -56,6 +58,16 @@ export function createTransport(options: TransportOptions): Transport {
       inAll: limits.streams,
       perKey: authRequired ? limits.streamsPerPrincipal : limits.streams,
     }),
+  });
+  const answer = createRequestHandler(options, {
+    graphql,
+    originRules,
+    beginRecord,
+    eventStreams,
+    stalledReaderMs: timing.stalledReader,
+    isReady: createReadiness(options.readiness, timing.readiness),
+    isDraining,
+    now,
   });
   const server = createServer(
     {
@@ -67,16 +79,10 @@ export function createTransport(options: TransportOptions): Transport {
       keepAlive: true,
       keepAliveInitialDelay: timing.keepAlive,
     },
-    createRequestHandler(options, {
-      graphql,
-      originRules,
-      beginRecord,
-      eventStreams,
-      stalledReaderMs: timing.stalledReader,
-      isReady: createReadiness(options.readiness, timing.readiness),
-      isDraining,
-      now,
-    }),
+    (request, response) => {
+      lastAnswers.add(response);
+      return answer(request, response);
+    },
   );
   server.maxConnections = limits.connections;
   const sockets = createSocketServer({
@@ -95,6 +101,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   const drain = () => {
     draining = true;
+    lastAnswers.begin();
     sockets.drain();
   };
   let closing: Promise<void> | null = null;

@@ -10,7 +10,7 @@ import * as script from '../support/script.js';
 let app: TestApp;
 let client: ChatClient;
 beforeAll(async () => {
-  app = await startTestApp({ MODEL_IDLE_TIMEOUT_MS: '300', MODEL_TOTAL_TIMEOUT_MS: '900', MODEL_MAX_RETRIES: '0' });
+  app = await startTestApp({ MODEL_IDLE_TIMEOUT_MS: '800', MODEL_TOTAL_TIMEOUT_MS: '2400', MODEL_MAX_RETRIES: '0' });
   client = chatClient(app.url);
 });
 afterAll(() => app.close());

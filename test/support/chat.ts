@@ -8,7 +8,7 @@ import type { NewSession } from '../../src/chat/service.js';
 import { loadConfig } from '../../src/config.js';
 import { type Database, openDatabase } from '../../src/db/database.js';
 import { ChatError } from '../../src/errors.js';
-import type { TurnEvent } from '../../src/events/event.js';
+import { isTerminal, type TurnEvent } from '../../src/events/event.js';
 import { noFailpoint } from '../../src/failpoints.js';
 import { newId } from '../../src/ids.js';
 import { createModelCatalog } from '../../src/model/catalog.js';
@@ -34,9 +34,13 @@ export interface TestChat {
 
 const caller: Principal = { owner: 'ada', tenant: '' };
 
+/** All that is told, without what only the process knows that has stored the end. */
 export async function readAll(events: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
   const all: TurnEvent[] = [];
-  for await (const event of events) all.push(event);
+  for await (const event of events) {
+    if (isTerminal(event)) delete (event as { stored?: unknown }).stored;
+    all.push(event);
+  }
   return all;
 }
 

@@ -5,7 +5,8 @@ export const createSession = /* GraphQL */ `
   }
 `;
 
-const response = /* GraphQL */ `
+/** What a frontend usually asks of a turn that has ended. */
+export const response = /* GraphQL */ `
   fragment Reply on ChatResponse {
     content
     finishReason

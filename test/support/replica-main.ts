@@ -1,6 +1,6 @@
 // The server as the product's own entry runs it, with what a test may hold in its hands besides: FAILPOINT arms places
 // to die at, DEMO_PACE is the pace of the demo model, CLOCK_SKEW_MS sets its clock wrong, TOOL_LEDGER is the file of its
-// tools. See replica.ts.
+// tools, KEEP_ALIVE_MS is how often it looks after its connections. See replica.ts.
 
 import { writeSync } from 'node:fs';
 import { serve } from '../../src/serve.js';
@@ -26,15 +26,17 @@ process.on('message', (request: ReplicaRequest) => {
   }
   globalThis.gc?.();
   const active = countEach(process.getActiveResourcesInfo());
-  answer({ id: request.id, resources: { active, heapUsed: process.memoryUsage().heapUsed } });
+  const { heapUsed, arrayBuffers: buffers } = process.memoryUsage();
+  answer({ id: request.id, resources: { active, heapUsed, buffers } });
 });
 // The test has gone, so nobody would end this process.
 process.once('disconnect', () => process.exit(1));
 
-const { DEMO_PACE, CLOCK_SKEW_MS = '0', TOOL_LEDGER } = process.env;
+const { DEMO_PACE, CLOCK_SKEW_MS = '0', TOOL_LEDGER, KEEP_ALIVE_MS } = process.env;
 await serve(process.env, {
   failpoint: failpoints.failpoint,
   now: () => new Date(Date.now() + Number(CLOCK_SKEW_MS)),
   ...(DEMO_PACE !== undefined && { demoPace: Number(DEMO_PACE) }),
   ...(TOOL_LEDGER !== undefined && { tools: ledgerTools(TOOL_LEDGER) }),
+  ...(KEEP_ALIVE_MS !== undefined && { timing: { keepAlive: Number(KEEP_ALIVE_MS) } }),
 });

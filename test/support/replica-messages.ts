@@ -10,6 +10,8 @@ export interface ReplicaResources {
   readonly active: Readonly<Record<string, number>>;
   /** In bytes, after a collection. */
   readonly heapUsed: number;
+  /** Bytes of buffers, which lie outside of the heap. */
+  readonly buffers: number;
 }
 
 export interface ReplicaAnswer {

@@ -13,10 +13,15 @@ import type { TurnOutcome } from './live-turns.js';
  */
 export async function awaitEnd(events: TurnEventCursor, isParked: () => Promise<boolean>): Promise<TurnOutcome> {
   for await (const event of events) {
-    if (event.type === 'TurnFailed') {
-      return { kind: 'ended', error: { code: event.code, retryable: event.retryable } };
+    switch (event.type) {
+      case 'TurnFailed': {
+        const { code, retryable, stored = null } = event;
+        return { kind: 'ended', error: { code, retryable }, stored };
+      }
+      case 'TurnCompleted':
+      case 'TurnStopped':
+        return { kind: 'ended', error: null, stored: event.stored ?? null };
     }
-    if (event.type === 'TurnCompleted' || event.type === 'TurnStopped') return { kind: 'ended', error: null };
     if (event.type === 'InputRequested' && (await isParked())) return { kind: 'parked' };
   }
   throw new ChatError('NOT_FOUND', 'The session was deleted while its turn ran.');

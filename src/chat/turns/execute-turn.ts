@@ -7,6 +7,7 @@ import type { AcceptedTurn } from '../../db/queries/accept-turn.js';
 import type { OwnedTurn } from '../../db/queries/owned-turn.js';
 import { releaseTurn } from '../../db/queries/release-turn.js';
 import type { TurnFacts } from '../../db/queries/turn-facts.js';
+import { isTerminal } from '../../events/event.js';
 import { TurnLog } from '../../events/turn-log.js';
 import type { TurnDependencies } from './dependencies.js';
 import type { LiveTurn, TurnOutcome } from './live-turns.js';
@@ -48,12 +49,14 @@ async function conclude(deps: TurnDependencies, { facts, log }: Run, result: Tur
       const settled = await settle(deps, result.end, facts, deps.settings.leaseMs);
       if (!settled) throw new OwnershipLost();
       await deps.failpoint('after-settle-before-tell');
-      for (const event of result.events) log.append(event, result.at);
-      if (settled.queuedTurns > 0) deps.startQueued(sessionId);
+      const { queuedTurns, stored } = settled;
+      for (const event of result.events) log.append(isTerminal(event) ? { ...event, stored } : event, result.at);
+      if (queuedTurns > 0) deps.startQueued(sessionId);
       const { errorCode, errorRetryable } = result.end;
       return {
         kind: 'ended',
         error: errorCode === null ? null : { code: errorCode, retryable: errorRetryable ?? false },
+        stored,
       };
     }
   }

@@ -1,10 +1,15 @@
 import type { ErrorCode } from '../../errors.js';
+import type { StoredEnd } from '../../events/stored-end.js';
 import type { TurnLog } from '../../events/turn-log.js';
 
 /** How a turn left this process. */
 export type TurnOutcome =
-  /** `error` is set when it FAILED. */
-  | { readonly kind: 'ended'; readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null }
+  /** `error` is set when it FAILED; `stored` is null when another process has stored its end. */
+  | {
+      readonly kind: 'ended';
+      readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null;
+      readonly stored: StoredEnd | null;
+    }
   /** It waits for its user. */
   | { readonly kind: 'parked' }
   /** Another process runs it on, or will. */

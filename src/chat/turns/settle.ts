@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.js';
-import { settleTurn, type TurnEnd } from '../../db/queries/settle-turn.js';
+import { type SettledTurn, settleTurn, type TurnEnd } from '../../db/queries/settle-turn.js';
 import { trimHistory } from '../../db/queries/trim-history.js';
 import { inTransaction } from '../../db/transaction.js';
 import { whileUnavailable } from '../../db/while-unavailable.js';
@@ -16,18 +16,19 @@ interface Target {
   readonly maxHistory: number | null;
 }
 
-type Settled = Awaited<ReturnType<typeof settleTurn>>;
-
 async function settleOnce(
   { database, newId }: Settling,
   end: TurnEnd,
   { sessionId, maxHistory }: Target,
-): Promise<Settled> {
+): Promise<SettledTurn | null> {
   if (maxHistory === null) return settleTurn(database.pool, end);
   return inTransaction(database.pool, async (db) => {
     const settled = await settleTurn(db, end);
-    if (settled) await trimHistory(db, sessionId, maxHistory, { id: newId(), turnId: end.turnId });
-    return settled;
+    if (!settled) return null;
+    const messageCount = await trimHistory(db, sessionId, maxHistory, { id: newId(), turnId: end.turnId });
+    if (messageCount === null) return settled;
+    const { stored } = settled;
+    return { ...settled, stored: { ...stored, session: { ...stored.session, messageCount } } };
   });
 }
 
@@ -38,7 +39,7 @@ async function settleOnce(
  * @returns null when the turn belongs to somebody else by now, or has ended before.
  * @throws when the database stayed away for too long, or refused.
  */
-export function settle(deps: Settling, end: TurnEnd, target: Target, patienceMs: number): Promise<Settled> {
+export function settle(deps: Settling, end: TurnEnd, target: Target, patienceMs: number): Promise<SettledTurn | null> {
   return whileUnavailable(
     () => settleOnce(deps, end, target),
     patienceMs,

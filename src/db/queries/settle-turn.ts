@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../../errors.js';
 import type { LayoutEntry } from '../../events/layout.js';
+import type { StoredEnd } from '../../events/stored-end.js';
+import { type EndRow, endColumns, toStoredEnd } from './end-row.js';
 import type { Queryable } from './queryable.js';
 import { addTokens, bookCall, callValues, type SettledCall } from './settled-call.js';
 
@@ -7,8 +9,8 @@ import { addTokens, bookCall, callValues, type SettledCall } from './settled-cal
 export interface TurnEnd {
   readonly turnId: string;
   readonly epoch: number;
-  readonly status: 'COMPLETED' | 'FAILED' | 'STOPPED';
-  readonly finishReason: 'STOP' | 'MAX_STEPS' | 'LENGTH' | 'CONTENT_FILTER' | 'STOPPED' | 'ERROR';
+  readonly status: StoredEnd['turn']['status'];
+  readonly finishReason: StoredEnd['turn']['finishReason'];
   readonly errorCode: ErrorCode | null;
   readonly errorRetryable: boolean | null;
   /** What the last step wrote; null when that is nothing. A flush may have inserted it already. */
@@ -35,7 +37,7 @@ WITH turn AS (
       final_message_id = coalesce($19::uuid, final_message_id), event_layout = $20::jsonb, finished_at = now(),
       lease_owner = NULL, lease_expires_at = NULL
   WHERE id = $13 AND lease_epoch = $14 AND status = 'RUNNING'
-  RETURNING session_id
+  RETURNING session_id, ${endColumns.turn}
 ), session AS (
   UPDATE chat_sessions s
   SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, active_turn_id = NULL, updated_at = now(),
@@ -44,12 +46,13 @@ WITH turn AS (
       last_trace_sequence = last_trace_sequence + cardinality($24::uuid[])
   FROM turn, (SELECT CASE WHEN $19::uuid IS NULL OR EXISTS (SELECT FROM messages WHERE id = $19::uuid) THEN 0 ELSE 1 END AS n) AS added
   WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence, s.queued_turns
+  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence, s.queued_turns, ${endColumns.session}
 ), ${bookCall}, reply AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
   SELECT $19::uuid, id, $13, last_message_sequence, 'ASSISTANT', $21::message_status, $22, $23::int
   FROM session WHERE $19::uuid IS NOT NULL
   ON CONFLICT (id) DO UPDATE SET content = excluded.content, status = excluded.status, updated_at = now()
+  RETURNING ${endColumns.reply}
 ), unsent AS (
   -- Rows whose writing was not acknowledged, so their requests were never made.
   UPDATE model_calls SET status = 'FAILED', error_code = 'UNAVAILABLE', error_retryable = true, settled_at = now()
@@ -59,15 +62,18 @@ WITH turn AS (
   SELECT t.id, session.id, $13, session.last_trace_sequence - cardinality($24::uuid[]) + t.position, t.type, t.data
   FROM session, unnest($24::uuid[], $25::trace_event_type[], $26::jsonb[]) WITH ORDINALITY AS t(id, type, data, position)
 )
-SELECT queued_turns FROM session`;
+SELECT session.*, turn.*, reply.* FROM session CROSS JOIN turn LEFT JOIN reply ON true`;
 
-/**
- * Ends a turn and books its last call. Null when the turn is not this owner's any more; then nothing has changed. Turns
- * that wait in the session's queue are for the caller to start.
- */
-export async function settleTurn(db: Queryable, end: TurnEnd): Promise<{ queuedTurns: number } | null> {
+export interface SettledTurn {
+  /** Turns that wait in the session's queue: they are for the caller to start. */
+  readonly queuedTurns: number;
+  readonly stored: StoredEnd;
+}
+
+/** Ends a turn and books its last call. Null when the turn is not this owner's any more; then nothing has changed. */
+export async function settleTurn(db: Queryable, end: TurnEnd): Promise<SettledTurn | null> {
   const { reply } = end;
-  const { rows } = await db.query<{ queued_turns: number }>({
+  const { rows } = await db.query<EndRow & { queued_turns: number }>({
     name: 'settle-turn',
     text,
     values: [
@@ -89,5 +95,6 @@ export async function settleTurn(db: Queryable, end: TurnEnd): Promise<{ queuedT
       end.lastSequence,
     ],
   });
-  return rows[0] ? { queuedTurns: rows[0].queued_turns } : null;
+  const row = rows[0];
+  return row ? { queuedTurns: row.queued_turns, stored: toStoredEnd(end, row) } : null;
 }

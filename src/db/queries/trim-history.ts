@@ -23,21 +23,30 @@ WITH retained AS (
   FROM (SELECT count(*)::int AS n FROM surplus) AS surplus
   WHERE id = $1 AND surplus.n > 0
   RETURNING id, message_count, last_trace_sequence, surplus.n
+), trace AS (
+  INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
+  SELECT $3, id, $4::uuid, last_trace_sequence, 'HISTORY_TRIMMED',
+         jsonb_build_object('trimmed', n, 'kept', message_count, 'maxHistory', $2::int)
+  FROM session
 )
-INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
-SELECT $3, id, $4::uuid, last_trace_sequence, 'HISTORY_TRIMMED',
-       jsonb_build_object('trimmed', n, 'kept', message_count, 'maxHistory', $2::int)
-FROM session`;
+SELECT message_count FROM session`;
 
 /**
  * Takes the oldest messages out of a session's history until at most `maxHistory` are left, and traces it. Runs in the
  * transaction of the turn or seed that made the history grow.
+ *
+ * @returns how many messages are left; null when none had to go.
  */
 export async function trimHistory(
   db: Queryable,
   sessionId: string,
   maxHistory: number,
   trace: { readonly id: string; readonly turnId: string | null },
-): Promise<void> {
-  await db.query({ name: 'trim-history', text, values: [sessionId, maxHistory, trace.id, trace.turnId] });
+): Promise<number | null> {
+  const { rows } = await db.query<{ message_count: number }>({
+    name: 'trim-history',
+    text,
+    values: [sessionId, maxHistory, trace.id, trace.turnId],
+  });
+  return rows[0]?.message_count ?? null;
 }

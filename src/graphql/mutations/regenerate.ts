@@ -1,6 +1,6 @@
 import { builder } from '../builder.js';
+import { endedTurn } from '../ended-turn.js';
 import { idOf } from '../ids.js';
-import { loadTurn } from '../load-turn.js';
 import { ChatResponse } from '../types/chat-response.js';
 
 const RegenerateInput = builder.inputType('RegenerateInput', {
@@ -22,8 +22,8 @@ builder.mutationField('regenerate', (t) =>
     args: { input: t.arg({ type: RegenerateInput, required: true, description: 'The session.' }) },
     resolve: async (query, _root, { input }, context) => {
       const sessionId = idOf('ChatSession', input.sessionId, 'sessionId');
-      const { turnId } = await context.chat.regenerate(context.principal, { ...input, sessionId });
-      return loadTurn(context, query, turnId);
+      const { turnId, stored } = await context.chat.regenerate(context.principal, { ...input, sessionId });
+      return endedTurn(context, query, turnId, stored);
     },
   }),
 );

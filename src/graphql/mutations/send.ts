@@ -1,6 +1,6 @@
 import { builder } from '../builder.js';
+import { endedTurn } from '../ended-turn.js';
 import { idOf } from '../ids.js';
-import { loadTurn } from '../load-turn.js';
 import { messageOptions } from '../message-options.js';
 import { ChatResponse } from '../types/chat-response.js';
 
@@ -26,8 +26,8 @@ builder.mutationField('send', (t) =>
     args: { input: t.arg({ type: SendInput, required: true, description: 'The message.' }) },
     resolve: async (query, _root, { input }, context) => {
       const sessionId = idOf('ChatSession', input.sessionId, 'sessionId');
-      const { turnId } = await context.chat.send(context.principal, { ...input, sessionId });
-      return loadTurn(context, query, turnId);
+      const { turnId, stored } = await context.chat.send(context.principal, { ...input, sessionId });
+      return endedTurn(context, query, turnId, stored);
     },
   }),
 );

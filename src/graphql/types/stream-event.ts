@@ -2,6 +2,7 @@ import type { InputRequest as InputRequestRow, ToolCall as ToolCallRow } from '.
 import { encodeCursor } from '../../events/cursor.js';
 import type { TurnEvent } from '../../events/event.js';
 import { builder } from '../builder.js';
+import { endedTurn } from '../ended-turn.js';
 import { found } from '../found.js';
 import { globalId } from '../ids.js';
 import { loadRow } from '../load-row.js';
@@ -170,7 +171,7 @@ const TurnCompleted = eventType('TurnCompleted').implement({
     response: t.prismaField({
       type: ChatResponse,
       description: response,
-      resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
+      resolve: (query, { turnId, stored }, _args, context) => endedTurn(context, query, turnId, stored),
     }),
   }),
 });
@@ -187,7 +188,7 @@ const TurnFailed = eventType('TurnFailed').implement({
     response: t.prismaField({
       type: ChatResponse,
       description: response,
-      resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
+      resolve: (query, { turnId, stored }, _args, context) => endedTurn(context, query, turnId, stored),
     }),
   }),
 });
@@ -199,7 +200,7 @@ const TurnStopped = eventType('TurnStopped').implement({
     response: t.prismaField({
       type: ChatResponse,
       description: response,
-      resolve: (query, { turnId }, _args, context) => loadTurn(context, query, turnId),
+      resolve: (query, { turnId, stored }, _args, context) => endedTurn(context, query, turnId, stored),
     }),
   }),
 });

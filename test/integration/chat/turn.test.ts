@@ -174,7 +174,7 @@ describe('a turn in the database', () => {
     const second = service.send(test.caller, input);
     gate.open();
     expect(await second).toEqual(await first);
-    expect(await service.send(test.caller, input)).toEqual(await first);
+    expect((await service.send(test.caller, input)).turnId).toBe((await first).turnId);
   });
 
   it('trims by whole groups and keeps the record of its turns', async () => {

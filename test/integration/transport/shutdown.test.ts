@@ -22,7 +22,7 @@ describe('a server that drains (G1)', () => {
   });
 
   it('takes nothing new, and says so in a way that clients try again', async () => {
-    const { url, transport, activity } = await useTransport();
+    const { url, transport, activity, log } = await useTransport();
     const busy = await rawSocket(url);
     await busy.init();
     busy.subscribe('1', 'subscription { silent }');
@@ -38,6 +38,27 @@ describe('a server that drains (G1)', () => {
       payload: [{ extensions: { code: 'UNAVAILABLE' } }],
     });
     expect(activity.bumps).toBe(0);
+    // It is no fault, so whoever is called when faults are logged sleeps through a deploy.
+    for (const transport of ['http', 'ws']) {
+      const line = await log.line((one) => one.transport === transport && String(one.codes) === 'UNAVAILABLE');
+      expect(line).toMatchObject({ level: 'info' });
+      expect(line).not.toHaveProperty('err');
+    }
+  });
+
+  it('closes the connection with every answer, so that the next request goes elsewhere', async () => {
+    const { base, url, transport, activity } = await useTransport();
+    const connectionOf = async (answer: Promise<{ readonly headers: Headers }>) =>
+      (await answer).headers.get('connection');
+    expect(await connectionOf(gql(url, '{ hello }'))).toBe('keep-alive');
+    const asked = connectionOf(gql(url, '{ slow }'));
+    await activity.slowStarted;
+    transport.drain();
+    activity.finishSlow('done');
+    expect(await asked).toBe('close');
+    expect(await connectionOf(gql(url, '{ hello }'))).toBe('close');
+    expect(await connectionOf(fetch(`${base}/readyz`))).toBe('close');
+    expect(await connectionOf(fetch(`${base}/healthz`))).toBe('close');
   });
 
   it('lets what runs go on to its end, and sends home whoever has nothing left', async () => {
