@@ -9,6 +9,17 @@ import { ListenError } from './transport/listen-error.js';
 /** How long an orderly end may take beyond the grace for running turns. */
 const closingMs = 10_000;
 
+/** Ctrl-C under npm comes twice at once: from the terminal, and passed on by npm. */
+const echoMs = 250;
+
+/** Ends this process by a signal as if it had never listened to it: Node's own exit waits for its threads. */
+function dieBy(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  // The first process of a container is not killed by a signal that it does not listen to.
+  process.exit(130);
+}
+
 function readConfig(env: NodeJS.ProcessEnv) {
   try {
     return loadConfig(env);
@@ -43,10 +54,9 @@ export async function serve(env: NodeJS.ProcessEnv, overrides: AppOverrides = {}
   );
   const app = createApp(config, log, overrides);
 
-  let ending = false;
+  let endingSince: number | null = null;
   async function end(reason: string, exitCode: number): Promise<void> {
-    if (ending) process.exit(exitCode === 0 ? 130 : exitCode);
-    ending = true;
+    endingSince = performance.now();
     const longestMs = config.server.shutdownGraceMs + closingMs;
     log.info({ reason }, `stopping within ${longestMs / 1_000} s at most: a second signal ends the server at once`);
     setTimeout(() => {
@@ -58,16 +68,24 @@ export async function serve(env: NodeJS.ProcessEnv, overrides: AppOverrides = {}
     process.exit(exitCode);
   }
 
-  process.on('SIGTERM', () => void end('SIGTERM', 0));
-  process.on('SIGINT', () => void end('SIGINT', 0));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (endingSince === null) void end(signal, 0);
+      else if (signal === 'SIGTERM' || performance.now() - endingSince > echoMs) dieBy(signal);
+    });
+  }
+  const endAfterFault = (reason: string) => {
+    if (endingSince !== null) process.exit(1);
+    void end(reason, 1);
+  };
   // The state after a fault that nobody caught is unknown: what runs is brought to an orderly end, then the process ends.
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');
-    void end('uncaught exception', 1);
+    endAfterFault('uncaught exception');
   });
   process.on('unhandledRejection', (error) => {
     log.fatal({ err: error }, 'unhandled rejection');
-    void end('unhandled rejection', 1);
+    endAfterFault('unhandled rejection');
   });
 
   try {

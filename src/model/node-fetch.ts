@@ -13,6 +13,9 @@ export interface StreamedResponse extends Response {
   readonly incoming: http.IncomingMessage;
 }
 
+/** For a body that breaks off after its reader has left, which must not end the process. */
+const ignore = () => {};
+
 type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /**
@@ -35,21 +38,32 @@ export function createNodeFetch(): Fetch {
         headers: Object.fromEntries(new Headers(init.headers)),
         agent: isPlain ? agents['http:'] : agents['https:'],
       });
-      const abort = () => request.destroy(new DOMException('The call was aborted.', 'AbortError'));
       request.on('error', reject);
-      request.once('close', () => signal?.removeEventListener('abort', abort));
       request.once('response', (incoming) => {
-        // A body that breaks off after its reader has left must not end the process.
-        incoming.on('error', () => {});
-        toResponse(incoming).then(resolve, reject);
+        incoming.on('error', ignore);
+        request.on('error', ignore);
+        // As a listener it would keep the response, which its reader takes the body out of.
+        const settle = () => request.off('error', reject);
+        toResponse(incoming).finally(settle).then(resolve, reject);
       });
-      if (signal?.aborted) {
-        abort();
-        return;
-      }
-      signal?.addEventListener('abort', abort, { once: true });
+      if (signal && !abortWith(signal, request)) return;
       request.end(typeof init.body === 'string' ? init.body : undefined);
     });
+}
+
+/**
+ * Ends a request when its signal fires; false when it has. Apart from what makes the request, since the listener lives
+ * as long as the reply, and would keep body and headers of the request alive that long.
+ */
+function abortWith(signal: AbortSignal, request: http.ClientRequest): boolean {
+  const abort = () => request.destroy(new DOMException('The call was aborted.', 'AbortError'));
+  if (signal.aborted) {
+    abort();
+    return false;
+  }
+  signal.addEventListener('abort', abort, { once: true });
+  request.once('close', () => signal.removeEventListener('abort', abort));
+  return true;
 }
 
 async function toResponse(incoming: http.IncomingMessage): Promise<Response> {

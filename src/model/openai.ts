@@ -21,6 +21,8 @@ export interface OpenAiModelOptions {
   readonly timers?: Timers;
 }
 
+type Incoming = StreamedResponse['incoming'];
+
 /** After the finish reason only usage may come; it is not worth an idle time. */
 const trailerMs = 5_000;
 
@@ -59,11 +61,12 @@ export function createOpenAiModel(options: OpenAiModelOptions): ModelPort {
     logLevel: 'off',
   });
 
-  async function open(request: ModelRequest, signal: AbortSignal): Promise<StreamedResponse> {
+  /** The body of the reply; nothing else of request and response is kept while it streams. */
+  async function open(request: ModelRequest, signal: AbortSignal): Promise<Incoming> {
     const response = await client.chat.completions
       .create(toWireRequest(request, isOpenAi), { signal, headers: { Accept: 'text/event-stream' } })
       .asResponse();
-    return response as StreamedResponse;
+    return bodyOf(response as StreamedResponse);
   }
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
@@ -94,17 +97,23 @@ export function createOpenAiModel(options: OpenAiModelOptions): ModelPort {
 
 const isRedirect = ({ facts }: ModelError) => Number(facts.status) >= 300 && Number(facts.status) < 400;
 
+/** @throws ModelError for a body that is no stream of events, whose connection is closed. */
+function bodyOf({ incoming, headers }: StreamedResponse): Incoming {
+  const contentType = headers.get('content-type') ?? '';
+  const isEventStream = contentType === '' || /^text\/event-stream\b/i.test(contentType);
+  if (isEventStream && /^(identity)?$/i.test(headers.get('content-encoding') ?? '')) return incoming;
+  letGo(incoming, false);
+  throw badResponse(isEventStream ? 'compressed stream' : 'not an event stream');
+}
+
 /** Reads a response to its end, or to the point where nothing more is expected of it, and lets go of the connection. */
 async function* readEvents(
-  { incoming, headers }: StreamedResponse,
+  incoming: Incoming,
   deadlines: Deadlines,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void, undefined> {
   const reader = createCompletionReader();
   try {
-    const contentType = headers.get('content-type') ?? '';
-    if (contentType !== '' && !/^text\/event-stream\b/i.test(contentType)) throw badResponse('not an event stream');
-    if (!/^(identity)?$/i.test(headers.get('content-encoding') ?? '')) throw badResponse('compressed stream');
     try {
       for await (const bytes of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         const chunksBefore = reader.chunks;
@@ -135,7 +144,7 @@ async function* readEvents(
 }
 
 /** A finished body frees its connection for the next call; anything else closes it, so that the provider stops. */
-function letGo(incoming: StreamedResponse['incoming'], isDone: boolean): void {
+function letGo(incoming: Incoming, isDone: boolean): void {
   if (!isDone && !incoming.complete) {
     incoming.destroy();
     return;

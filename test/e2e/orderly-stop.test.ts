@@ -197,11 +197,19 @@ describe('a second signal', { timeout: 60_000 }, () => {
     server.signal(first);
     await server.log.waitFor('stopping');
     const begun = performance.now();
-    server.signal(next);
-    expect(await server.exited).toEqual({ code: 130, signal: null });
-    // Within a second. Node waits for its own threads at the exit, which a busy machine makes long.
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    // Ctrl-C under npm comes twice at once, which is not a wish for haste yet: an impatient user presses on.
+    const pressing = setInterval(() => server.signal(next), 100);
+    expect(await server.exited).toEqual({ code: null, signal: next });
+    clearInterval(pressing);
+    expect(performance.now() - begun).toBeLessThan(1_000);
     expect((await socket.closed).code).toBe(1006);
     gate.open();
+  });
+
+  it('that is the echo of the first, as npm makes one of Ctrl-C, changes nothing', async () => {
+    const server = await useServer(30_000);
+    server.signal('SIGINT');
+    server.signal('SIGINT');
+    expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 });

@@ -3,10 +3,15 @@ import type { Queryable } from './queryable.js';
 // A group is an assistant message with the tool messages that answer its calls, or any other message alone. Groups
 // leave from the old end, whole, until the limit holds; the newest one stays even when it alone is larger, unless the
 // limit is 0. Rows that a turn refers to stay as its record and only leave the history; others are deleted.
+//
+// The history is read from its new end, as many rows as the session counts, and rows are written by a list of their ids:
+// whatever the statistics say of other sessions, the plan then reads this history alone, and nothing of what has left it.
 const text = `
-WITH retained AS (
-  SELECT id, turn_id, count(*) FILTER (WHERE role <> 'TOOL') OVER (ORDER BY sequence) AS grp
-  FROM messages WHERE session_id = $1 AND trimmed_at IS NULL
+WITH history AS (
+  SELECT id, turn_id, role, sequence FROM messages WHERE session_id = $1 AND trimmed_at IS NULL
+  ORDER BY sequence DESC LIMIT (SELECT message_count FROM chat_sessions WHERE id = $1)
+), retained AS (
+  SELECT id, turn_id, count(*) FILTER (WHERE role <> 'TOOL') OVER (ORDER BY sequence) AS grp FROM history
 ), kept AS (
   SELECT grp, sum(count(*)) OVER (ORDER BY grp DESC) AS total, max(grp) OVER () AS newest FROM retained GROUP BY grp
 ), surplus AS (
@@ -14,9 +19,9 @@ WITH retained AS (
   WHERE kept.total > $2 AND ($2 = 0 OR grp <> newest)
 ), trimmed AS (
   UPDATE messages SET trimmed_at = now(), updated_at = now()
-  FROM surplus WHERE messages.id = surplus.id AND surplus.turn_id IS NOT NULL
+  WHERE id = ANY (ARRAY(SELECT id FROM surplus WHERE turn_id IS NOT NULL))
 ), deleted AS (
-  DELETE FROM messages USING surplus WHERE messages.id = surplus.id AND surplus.turn_id IS NULL
+  DELETE FROM messages WHERE id = ANY (ARRAY(SELECT id FROM surplus WHERE turn_id IS NULL))
 ), session AS (
   UPDATE chat_sessions
   SET message_count = message_count - surplus.n, last_trace_sequence = last_trace_sequence + 1

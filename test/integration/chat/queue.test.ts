@@ -4,6 +4,7 @@ import { encodeCursor } from '../../../src/events/cursor.js';
 import type { FailpointName } from '../../../src/failpoints.js';
 import { codeOf, readAll, startTestChat, type TestChat } from '../../support/chat.js';
 import * as script from '../../support/script.js';
+import { statementsOf } from '../../support/statements.js';
 
 let test: TestChat;
 beforeAll(async () => {
@@ -91,24 +92,10 @@ describe('a turn that is queued', () => {
 
   it('runs at once when the session is free, with as many statements as any', async () => {
     const sessionId = await test.createSession();
-    const pool = test.database.pool;
-    const original = pool.query;
-    const statements: string[] = [];
-    pool.query = ((config: { name: string }, ...rest: []) => {
-      statements.push(config.name);
-      return (original as (...args: unknown[]) => unknown).call(pool, config, ...rest);
-    }) as typeof original;
-    try {
-      await test.chat.service.send(test.caller, { sessionId, message: 'count me', ...ENQUEUE });
-    } finally {
-      pool.query = original;
-    }
-    expect(statements.filter((name) => !/^(renew|find|unwanted)-/.test(name))).toEqual([
-      'accept-turn',
-      'load-history',
-      'open-model-call',
-      'settle-turn',
-    ]);
+    const statements = await statementsOf(test.database.pool, () =>
+      test.chat.service.send(test.caller, { sessionId, message: 'count me', ...ENQUEUE }),
+    );
+    expect(statements).toEqual(['accept-turn', 'load-history', 'open-model-call', 'settle-turn']);
   });
 
   it('is one of so many: more are refused, and what is not queued is refused while it waits', async () => {

@@ -3,6 +3,7 @@ import { encodeCursor } from '../../../src/events/cursor.js';
 import type { TurnEvent } from '../../../src/events/event.js';
 import { codeOf, readAll, startTestChat, type TestChat } from '../../support/chat.js';
 import * as script from '../../support/script.js';
+import { statementsOf } from '../../support/statements.js';
 
 let test: TestChat;
 beforeAll(async () => {
@@ -70,19 +71,9 @@ describe('a turn in the database', () => {
 
   it('takes four statements when it is plain', async () => {
     const sessionId = await test.createSession();
-    const before = await test.rows('SELECT 1');
-    expect(before).toHaveLength(1);
-    const original = test.database.pool.query;
-    const statements: string[] = [];
-    test.database.pool.query = ((config: { name: string }, ...rest: []) => {
-      statements.push(config.name);
-      return (original as (...args: unknown[]) => unknown).call(test.database.pool, config, ...rest);
-    }) as typeof original;
-    try {
-      await test.chat.service.send(test.caller, { sessionId, message: 'count me' });
-    } finally {
-      test.database.pool.query = original;
-    }
+    const statements = await statementsOf(test.database.pool, () =>
+      test.chat.service.send(test.caller, { sessionId, message: 'count me' }),
+    );
     expect(statements).toEqual(['accept-turn', 'load-history', 'open-model-call', 'settle-turn']);
   });
 
