@@ -35,7 +35,7 @@ const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
     temperature: t.float({ description: 'Sampling temperature, 0 to 2; null or left out: that of the provider.' }),
     maxOutputTokens: t.int({
       description:
-        'Most tokens of one model call’s reply, from 1 to what the model can; null or left out: only the model limits it.',
+        'Most tokens of one model call’s reply, from 1 to what the model can: a reply that reaches it ends its turn with LENGTH. Null or left out: only the model limits it, and a reply that it cuts goes on in further steps.',
     }),
     metadata: t.field({ type: 'JSON', description: 'Free data of yours, at most 64 KiB as JSON.' }),
   }),

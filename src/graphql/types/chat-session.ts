@@ -89,6 +89,19 @@ export const ChatSession = builder.prismaNode('ChatSession', {
       description:
         'Most messages that stay in the history after a turn, tool messages included; null keeps all, 0 keeps none.',
     }),
+    temperature: t.exposeFloat('temperature', {
+      nullable: true,
+      description: 'Sampling temperature of its model calls, 0 to 2; null leaves it to the provider.',
+    }),
+    maxOutputTokens: t.exposeInt('maxOutputTokens', {
+      nullable: true,
+      description:
+        'Most tokens of one model call’s reply. A reply that reaches it ends its turn with LENGTH; without one, null, a reply that the model cuts goes on in further steps.',
+    }),
+    forkedFrom: t.relation('forkedFrom', {
+      nullable: true,
+      description: 'The session that it began as a copy of; null when it did not, or when that one is deleted.',
+    }),
     maxStepsPerTurn: t.exposeInt('maxStepsPerTurn', { description: 'Most model calls that one turn may make.' }),
     turnCount: t.exposeInt('turnCount', {
       description:

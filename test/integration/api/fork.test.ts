@@ -82,6 +82,13 @@ describe('forkChatSession', () => {
       modelCalls: { totalCount: 0 },
       traceEvents: { nodes: [] },
     });
+    const read = '{ temperature maxOutputTokens forkedFrom { id temperature forkedFrom { id } } }';
+    const settled = await client.run(`query ($id: ID!) { chatSession(id: $id) ${read} }`, { id: fork });
+    expect(settled.data.chatSession).toEqual({
+      temperature: 0.25,
+      maxOutputTokens: 321,
+      forkedFrom: { id, temperature: 0.25, forkedFrom: null },
+    });
     for (const message of session.history) {
       expect(message).toMatchObject({ turn: null, seeded: false, clientMessageId: null });
     }
