@@ -140,7 +140,7 @@ export const settings = {
     'How long the process that runs a turn may be silent before the turn counts as abandoned.',
   ),
   INPUT_TIMEOUT_MS: milliseconds(900_000, 1, 2_592_000_000).describe(
-    'How long a question to the user waits for its answer. After that the turn goes on without it.',
+    'How long a question, an approval or a call of a client tool waits for its answer. After that the turn goes on without it.',
   ),
   SHUTDOWN_GRACE_MS: milliseconds(10_000, 0, 3_600_000).describe('How long running turns may finish after SIGTERM.'),
   STALLED_READER_MS: milliseconds(60_000, 1_000).describe(

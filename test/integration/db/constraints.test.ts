@@ -83,6 +83,8 @@ const violations: readonly (readonly [constraint: string, sql: string])[] = [
   ['model_calls_settled_check', `UPDATE model_calls SET settled_at = now()`],
   ['model_calls_error_check', `UPDATE model_calls SET status = 'FAILED', settled_at = now()`],
   ['tool_calls_counters_check', `UPDATE tool_calls SET position = -1`],
+  ['input_requests_digest_check', `UPDATE input_requests SET kind = 'APPROVAL'`],
+  ['input_requests_digest_check', `UPDATE input_requests SET arguments_digest = '${digest}'`],
   ['input_requests_resolved_check', `UPDATE input_requests SET status = 'RESOLVED'`],
   ['input_requests_resolved_check', `UPDATE input_requests SET resolved_at = now()`],
   ['trace_events_sequence_check', `UPDATE trace_events SET sequence = 0`],

@@ -26,6 +26,7 @@ const handWrittenConstraints = [
   'chat_sessions_settings_check',
   'chat_sessions_usage_check',
   'image_blobs_content_check',
+  'input_requests_digest_check',
   'input_requests_resolved_check',
   'message_images_position_check',
   'message_images_source_check',
