@@ -1,3 +1,4 @@
+import { TokenCounts } from '../agent/context/token-counts.js';
 import { ProcessEnding } from '../agent/ends.js';
 import { sessionTools } from '../agent/tools/session-tools.js';
 import type { Principal } from '../auth/principal.js';
@@ -62,6 +63,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
     ...dependencies,
     live,
     mirrors,
+    counts: new TokenCounts(),
     isClosing: () => closing,
     ending: new Interruption(),
     startQueued: (sessionId) => queues.start(sessionId),

@@ -5,18 +5,21 @@ import type { Queryable } from './queryable.js';
 // limit is 0. Rows that a turn refers to stay as its record and only leave the history; others are deleted.
 const text = `
 WITH retained AS (
-  SELECT id, turn_id, count(*) FILTER (WHERE role <> 'TOOL') OVER (ORDER BY sequence) AS grp
+  SELECT id, turn_id, sequence, count(*) FILTER (WHERE role <> 'TOOL') OVER (ORDER BY sequence) AS grp
   FROM messages WHERE session_id = $1 AND trimmed_at IS NULL
 ), kept AS (
   SELECT grp, sum(count(*)) OVER (ORDER BY grp DESC) AS total, max(grp) OVER () AS newest FROM retained GROUP BY grp
 ), surplus AS (
-  SELECT retained.id, retained.turn_id FROM retained JOIN kept USING (grp)
+  SELECT retained.id, retained.turn_id, retained.sequence FROM retained JOIN kept USING (grp)
   WHERE kept.total > $2 AND ($2 = 0 OR grp <> newest)
 ), trimmed AS (
   UPDATE messages SET trimmed_at = now(), updated_at = now()
   FROM surplus WHERE messages.id = surplus.id AND surplus.turn_id IS NOT NULL
 ), deleted AS (
   DELETE FROM messages USING surplus WHERE messages.id = surplus.id AND surplus.turn_id IS NULL
+), untrue AS (
+  DELETE FROM context_summaries c
+  WHERE c.session_id = $1 AND c.from_sequence <= (SELECT max(sequence) FROM surplus)
 ), session AS (
   UPDATE chat_sessions
   SET message_count = message_count - surplus.n, last_trace_sequence = last_trace_sequence + 1
@@ -30,7 +33,8 @@ SELECT $3, id, $4::uuid, last_trace_sequence, 'HISTORY_TRIMMED',
 FROM session`;
 
 /**
- * Takes the oldest messages out of a session's history until at most `maxHistory` are left, and traces it. Runs in the
+ * Takes the oldest messages out of a session's history until at most `maxHistory` are left, with a summary that tells
+ * them, and traces it. Runs in the
  * transaction of the turn or seed that made the history grow.
  */
 export async function trimHistory(
