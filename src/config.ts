@@ -69,6 +69,9 @@ export interface Config {
     readonly inputTimeoutMs: number;
     readonly maxMessageBytes: number;
     readonly maxQueuedTurns: number;
+    /** Null: a session's own model. */
+    readonly summaryModel: string | null;
+    readonly summaryTimeoutMs: number;
   };
   readonly mcpServers: readonly McpServerConfig[];
   /** Null: no authentication, one local user. */
@@ -125,6 +128,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       inputTimeoutMs: values.INPUT_TIMEOUT_MS,
       maxMessageBytes: values.MAX_MESSAGE_BYTES,
       maxQueuedTurns: values.MAX_QUEUED_TURNS,
+      summaryModel: values.SUMMARY_MODEL ?? null,
+      summaryTimeoutMs: values.SUMMARY_TIMEOUT_MS,
     },
     mcpServers: values.mcpServers,
     auth: hasAuth

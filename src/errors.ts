@@ -66,9 +66,9 @@ export const errorTable = {
     category: 'user',
     retryable: false,
     message:
-      'The running turn waits for an answer: give it with answerQuestion, or send with whenBusy ENQUEUE or INTERRUPT.',
+      'The running turn waits for an answer: give it with answerQuestion, decideApproval or submitToolResult, or send with whenBusy ENQUEUE or INTERRUPT.',
     description:
-      'The active turn waits for the user, so no new turn can start. extensions.turnId names that turn, extensions.requestId what it waits for.',
+      'The active turn waits for its user or client, so no new turn can start. extensions.turnId names that turn, extensions.requestId what it waits for.',
   },
   INPUT_ALREADY_RESOLVED: {
     category: 'user',

@@ -127,6 +127,17 @@ export const settings = {
     .describe(
       'Path of a JSON file with the MCP servers whose tools the model may call: {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"]}, "search": {"url": "https://mcp.example.com/mcp"}}}. Unset: none. See docs/mcp.md.',
     ),
+  SUMMARY_MODEL: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(
+      'Model that is asked for summaries when a conversation outgrows the context window, better a cheap one. Unset, or in no table: the model of the session itself.',
+    ),
+  SUMMARY_TIMEOUT_MS: milliseconds(30_000).describe(
+    'Longest time of a summary. After it the oldest messages are shortened without one.',
+  ),
   BUDGET_MAX_COST_USD: z.coerce
     .number(usdRange)
     .min(0, usdRange)
@@ -140,7 +151,7 @@ export const settings = {
     'How long the process that runs a turn may be silent before the turn counts as abandoned.',
   ),
   INPUT_TIMEOUT_MS: milliseconds(900_000, 1, 2_592_000_000).describe(
-    'How long a question to the user waits for its answer. After that the turn goes on without it.',
+    'How long a question, an approval or a call of a client tool waits for its answer. After that the turn goes on without it.',
   ),
   SHUTDOWN_GRACE_MS: milliseconds(10_000, 0, 3_600_000).describe('How long running turns may finish after SIGTERM.'),
   STALLED_READER_MS: milliseconds(60_000, 1_000).describe(

@@ -46,7 +46,8 @@ interface Step {
   readonly signal: AbortSignal;
 }
 
-const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
+/** A price as the ledger takes it; null when it is unknown. */
+export const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
   model.prices?.[kind].toFixed(8) ?? null;
 
 async function openCall(
@@ -69,6 +70,7 @@ async function openCall(
     inputPrice: priceText(model, 'input'),
     cachedInputPrice: priceText(model, 'cachedInput'),
     outputPrice: priceText(model, 'output'),
+    purpose: 'ANSWER',
     contextReport: report,
   });
   if (!opened) throw new OwnershipLost();

@@ -1,7 +1,9 @@
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
+import type { InputToAsk } from '../db/queries/park-turn.js';
 import type { ToolResult } from '../db/queries/store-tool-result.js';
+import { answeredResult, approvalDigest, denialOf } from './input-results.js';
 import { mostCalls } from './tool-calls.js';
-import { interruptedBy, noResult, outcomeUnknown } from './tool-results.js';
+import { noResult, outcomeUnknown } from './tool-results.js';
 import { asObject } from './tools/arguments.js';
 import type { Question, ServerTool, Tool } from './tools/tool.js';
 
@@ -12,31 +14,22 @@ export const mostFailures = 3;
 export type CallPlan =
   | { readonly kind: 'close'; readonly result: ToolResult }
   | { readonly kind: 'run'; readonly tool: ServerTool; readonly value: unknown }
-  | { readonly kind: 'ask'; readonly question: Question }
+  | { readonly kind: 'ask'; readonly input: InputToAsk }
   /** It is asked already. */
   | { readonly kind: 'wait' };
 
-const unanswered = noResult(
-  'FAILED',
-  'INPUT_EXPIRED',
-  'The user did not answer in time. Go on without the answer: say what you assume, or what is missing.',
-);
+/** What a call is judged by, besides what is stored of it. */
+export interface CallCircumstances {
+  /** Those that the session may use. */
+  readonly tools: readonly Tool[];
+  /** It has failed in this turn with the same arguments, as often as it may. */
+  readonly isRepeated: boolean;
+  /** Longest result, in UTF-16 units. */
+  readonly limit: number;
+}
 
 const close = (result: ToolResult): CallPlan => ({ kind: 'close', result });
 const refuse = (errorCode: string, result: string) => close(noResult('FAILED', errorCode, result));
-
-function planAnswered({ status, answer }: NonNullable<StoredToolCall['input']>): CallPlan {
-  switch (status) {
-    case 'PENDING':
-      return { kind: 'wait' };
-    case 'RESOLVED':
-      return close({ status: 'SUCCEEDED', errorCode: null, result: String(answer), durationMs: null });
-    case 'EXPIRED':
-      return close(unanswered);
-    case 'CANCELLED':
-      return close(interruptedBy(null));
-  }
-}
 
 const unknownTool = (name: string, tools: readonly Tool[]) =>
   refuse(
@@ -46,26 +39,19 @@ const unknownTool = (name: string, tools: readonly Tool[]) =>
       : `There is no tool ${name}. The tools are: ${tools.map((tool) => tool.name).join(', ')}.`,
   );
 
-/**
- * Decides about an open call by what is stored of it, with the tools that the session may use.
- *
- * @param isRepeated it has failed in this turn with the same arguments, as often as it may.
- */
-export function planCall(call: StoredToolCall, tools: readonly Tool[], isRepeated: boolean): CallPlan {
-  if (call.input) return planAnswered(call.input);
-  // Its tool was at work under an owner that was lost.
-  if (call.status === 'RUNNING' && !call.idempotent) return close(outcomeUnknown);
+const repeatedCall = refuse(
+  'REPEATED_CALL',
+  `Not run: exactly this call has failed ${mostFailures} times in this turn. Change its arguments, use something else, or say what is missing.`,
+);
+
+/** A call that is not asked for any more, or not yet: from its name to what is to be done. */
+function planFresh(call: StoredToolCall, { tools, isRepeated }: CallCircumstances): CallPlan {
   if (call.position >= mostCalls) {
     return refuse('TOO_MANY_CALLS', `Not run: one reply may call at most ${mostCalls} tools.`);
   }
   const tool = tools.find(({ name }) => name === call.name);
   if (!tool) return unknownTool(call.name, tools);
-  if (isRepeated) {
-    return refuse(
-      'REPEATED_CALL',
-      `Not run: exactly this call has failed ${mostFailures} times in this turn. Change its arguments, use something else, or say what is missing.`,
-    );
-  }
+  if (isRepeated && !call.input) return repeatedCall;
   const given = asObject(call.arguments);
   if (!given) {
     return refuse('INVALID_ARGUMENTS', 'Not run: the arguments were cut off or are not the JSON of an object.');
@@ -74,9 +60,29 @@ export function planCall(call: StoredToolCall, tools: readonly Tool[], isRepeate
   if ('problem' in read) return refuse('INVALID_ARGUMENTS', `Not run, the arguments are not valid: ${read.problem}`);
   switch (tool.kind) {
     case 'question':
-      return { kind: 'ask', question: read.value as Question };
+      return { kind: 'ask', input: { kind: 'QUESTION', ...(read.value as Question) } };
+    case 'client':
+      return { kind: 'ask', input: { kind: 'CLIENT_TOOL' } };
     case 'server':
-      if (!tool.requiresApproval) return { kind: 'run', tool, value: read.value };
+      return tool.requiresApproval && !call.input
+        ? { kind: 'ask', input: { kind: 'APPROVAL', argumentsDigest: approvalDigest(call) } }
+        : { kind: 'run', tool, value: read.value };
   }
-  return refuse('APPROVAL_REQUIRED', 'Not run: it needs the approval of the user, who cannot be asked for it here.');
+}
+
+/**
+ * Decides about an open call, in this order: is there an answer, is there such a tool in this session, are the arguments
+ * valid, is it allowed. An approved call is judged anew, since its tool may have changed meanwhile.
+ */
+export function planCall(call: StoredToolCall, circumstances: CallCircumstances): CallPlan {
+  const { input } = call;
+  if (input && input.kind !== 'APPROVAL') {
+    const result = answeredResult(input, circumstances.limit);
+    return result ? close(result) : { kind: 'wait' };
+  }
+  if (input?.status === 'PENDING') return { kind: 'wait' };
+  // Its tool was at work under an owner that was lost.
+  if (call.status === 'RUNNING' && !call.idempotent) return close(outcomeUnknown);
+  const denial = input && denialOf(call, input);
+  return denial ? close(denial) : planFresh(call, circumstances);
 }

@@ -3,13 +3,13 @@ import { flushReply } from '../db/queries/flush-reply.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import { storeStep } from '../db/queries/store-step.js';
 import { ChatError, type ErrorCode } from '../errors.js';
-import type { ContextReport } from '../events/context-report.js';
 import type { GoesOn, TurnEventBody } from '../events/event.js';
 import type { ModelInfo } from '../model/catalog.js';
 import { type Assessment, assess } from './assessment/assess.js';
 import { goesOnFor, promptTail } from './assessment/next-step.js';
 import { type CallResult, callModel } from './call-model.js';
-import { buildRequest } from './context/build-request.js';
+import { type BuiltRequest, buildRequest } from './context/build-request.js';
+import { makeSummary } from './context/make-summary.js';
 import { contextTraces } from './context/trace.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
@@ -28,7 +28,7 @@ export interface LastStep {
   readonly model: ModelInfo | null;
   readonly result: CallResult | null;
   /** How its prompt was made up; null when none was. */
-  readonly context: ContextReport | null;
+  readonly context: Pick<BuiltRequest, 'report' | 'decisions'> | null;
   /** Of the model's reply, when it gave one with a finish reason. */
   readonly judgement: Judgement | null;
 }
@@ -167,13 +167,15 @@ export async function runModelStep(
   const model = deps.findModel(facts.model);
   const writer = openWriter(deps, turn, step, state.partial);
   let result: CallResult | null = null;
-  let context: ContextReport | null = null;
+  let context: BuiltRequest | null = null;
   let verdict: Verdict;
   try {
     if (!model) throw new ChatError('PROVIDER_REFUSED', `The model ${facts.model} is no longer offered here.`);
     const tail = promptTail(state.goesOn, state.partial?.kept ?? '');
-    const { request, report } = await buildRequest(deps, facts, model, tail);
-    context = report;
+    context = await buildRequest(deps, facts, model, tail, (history, source) =>
+      makeSummary(deps, turn, step, model, history, source),
+    );
+    const { request, report } = context;
     if (signal.aborted) {
       verdict = cut(signal.reason);
     } else {

@@ -2,16 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import { startToolCall } from '../db/queries/start-tool-call.js';
 import type { ToolResult } from '../db/queries/store-tool-result.js';
-import type { TurnEventBody } from '../events/event.js';
 import type { CallPlan } from './call-plan.js';
 import type { AgentDependencies } from './dependencies.js';
 import type { CallOutcome } from './diagnosis/diagnose.js';
 import type { RunningTurn } from './running-turn.js';
-import { closeCall, noResult } from './tool-results.js';
+import { closeCall, noResult, untoldOf } from './tool-results.js';
 import { resultLimit, resultText } from './tools/result-text.js';
 import { failureOf, mayPass } from './tools/run-failure.js';
 import { runTool } from './tools/run-tool.js';
-import type { ServerTool } from './tools/tool.js';
 import type { TurnJournal } from './turn-journal.js';
 
 /** The calls of one step, on their way to their results. */
@@ -24,28 +22,20 @@ export interface Round {
 
 const firstPauseMs = 200;
 
-/** Longest result of a tool for the model of this turn, in UTF-16 units. */
-export function limitOf({ deps, turn }: Round, tool: Pick<ServerTool, 'resultLimit'>): number {
-  const limit = resultLimit(deps.findModel(turn.facts.model)?.contextWindow ?? 0);
-  return Math.min(limit, tool.resultLimit ?? limit);
-}
+/** Longest result for the model of this turn, in UTF-16 units. */
+export const limitOf = (deps: AgentDependencies, { facts }: RunningTurn): number =>
+  resultLimit(deps.findModel(facts.model)?.contextWindow ?? 0);
 
 const note = ({ deps, turn }: Round, call: StoredToolCall, error: unknown) =>
   deps.log.warn({ turnId: turn.facts.turnId, tool: call.name, toolCallId: call.id, err: error }, 'tool failed');
 
 /** The result of a call whose tool gave something. */
-function returned(
-  round: Round,
-  call: StoredToolCall,
-  tool: ServerTool,
-  value: unknown,
-  durationMs: number,
-): ToolResult {
+function returned(round: Round, call: StoredToolCall, limit: number, value: unknown, durationMs: number): ToolResult {
   try {
     return {
       status: 'SUCCEEDED',
       errorCode: null,
-      result: resultText(value, limitOf(round, tool)),
+      result: resultText(value, limit),
       durationMs,
     };
   } catch (error) {
@@ -72,9 +62,9 @@ export async function runCall(
   const { deps, turn, journal, step } = round;
   const { turnId, epoch, sessionId } = turn.facts;
   const { id: toolCallId } = call;
-  // A call that is run again was told by the owner before.
-  let untold: TurnEventBody[] = call.status === 'RUNNING' ? [] : [{ type: 'ToolCallStarted', step, toolCallId }];
+  let untold = untoldOf(call, step);
   const running: StoredToolCall = { ...call, status: 'RUNNING' };
+  const limit = Math.min(limitOf(deps, turn), tool.resultLimit ?? Number.POSITIVE_INFINITY);
   const startedAt = deps.now().getTime();
   const elapsedMs = () => Math.max(0, deps.now().getTime() - startedAt);
   for (let attempt = 1; ; attempt += 1) {
@@ -85,7 +75,7 @@ export async function runCall(
     await deps.failpoint('after-tool-effect');
     let result: CallOutcome;
     if (run.kind === 'returned') {
-      result = returned(round, call, tool, run.value, elapsedMs());
+      result = returned(round, call, limit, run.value, elapsedMs());
     } else {
       const failure = failureOf(run);
       if (failure.isFault && run.kind === 'threw') note(round, call, run.error);
@@ -94,7 +84,7 @@ export async function runCall(
         if (turn.signal.aborted) return running;
         continue;
       }
-      const text = resultText(failure.text, limitOf(round, tool));
+      const text = resultText(failure.text, limit);
       result = { ...noResult('FAILED', failure.code, text, elapsedMs()), failure: failure.category };
     }
     await closeCall(deps, turn, journal, step, running, result);

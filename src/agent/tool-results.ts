@@ -10,7 +10,7 @@ import type { TurnJournal } from './turn-journal.js';
 
 /** A result that tells the model why there is none. */
 export const noResult = (
-  status: 'FAILED' | 'INTERRUPTED',
+  status: 'FAILED' | 'DENIED' | 'INTERRUPTED',
   errorCode: string,
   result: string,
   durationMs: number | null = null,
@@ -29,6 +29,17 @@ export const interruptedBy = (reason: unknown): ToolResult =>
     ? noResult('INTERRUPTED', 'STOPPED', 'interrupted: the user stopped the turn before this call had a result.')
     : noResult('INTERRUPTED', 'INTERRUPTED', 'interrupted: the turn ended before this call had a result.');
 
+/** What is to be told of an open call before anything else is: that it is asked for no more, and that it has begun. */
+export function untoldOf({ id: toolCallId, status, input }: StoredToolCall, step: number): TurnEventBody[] {
+  const events: TurnEventBody[] = [];
+  // An approved call has begun when that it was approved was told.
+  if (input && !(input.kind === 'APPROVAL' && status === 'RUNNING')) {
+    events.push({ type: 'InputResolved', requestId: input.requestId });
+  }
+  if (status === 'PENDING') events.push({ type: 'ToolCallStarted', step, toolCallId });
+  return events;
+}
+
 /** Stores the result of a call and tells it, with all that has not been told of the call so far. */
 export async function closeCall(
   deps: AgentDependencies,
@@ -41,11 +52,8 @@ export async function closeCall(
   const { turnId, epoch } = turn.facts;
   const diagnosis = await diagnose(deps, turn, call, given);
   const result = diagnosis ? withAdvice(given, diagnosis) : given;
-  const { id: toolCallId, status, input } = call;
-  const events: TurnEventBody[] = [];
-  if (status === 'PENDING') events.push({ type: 'ToolCallStarted', step, toolCallId });
-  if (input) events.push({ type: 'InputResolved', requestId: input.requestId });
-  events.push({ type: 'ToolCallCompleted', step, toolCallId });
+  const { id: toolCallId } = call;
+  const events: TurnEventBody[] = [...untoldOf(call, step), { type: 'ToolCallCompleted', step, toolCallId }];
   if (diagnosis) {
     const { category, suggestion } = diagnosis;
     events.push({ type: 'DiagnosisReported', step, callId: call.callId, category, suggestion });

@@ -1,10 +1,10 @@
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import { findRepeatedCalls } from '../db/queries/repeated-calls.js';
 import { whileUnavailable } from '../db/while-unavailable.js';
-import { askUser } from './ask-user.js';
 import { type CallPlan, mostFailures, planCall } from './call-plan.js';
 import type { AgentDependencies } from './dependencies.js';
-import { type Round, runCall } from './run-call.js';
+import { requestInput } from './request-input.js';
+import { limitOf, type Round, runCall } from './run-call.js';
 import type { RunningTurn } from './running-turn.js';
 import { isOpen } from './tool-calls.js';
 import { closeCall } from './tool-results.js';
@@ -19,6 +19,7 @@ interface PlannedCall {
 /** Decides about the open calls of a step. */
 async function planCalls({ deps, turn, step }: Round, calls: readonly StoredToolCall[]): Promise<PlannedCall[]> {
   const tools = sessionTools(deps.tools, turn.facts);
+  const limit = limitOf(deps, turn);
   const ids = calls.map(({ id }) => id);
   const { turnId } = turn.facts;
   const repeated = await whileUnavailable(
@@ -26,7 +27,7 @@ async function planCalls({ deps, turn, step }: Round, calls: readonly StoredTool
     deps.patienceMs,
     (error) => deps.log.warn({ turnId, err: error }, 'earlier calls could not be looked up yet'),
   );
-  return calls.map((call) => ({ call, plan: planCall(call, tools, repeated.has(call.id)) }));
+  return calls.map((call) => ({ call, plan: planCall(call, { tools, limit, isRepeated: repeated.has(call.id) }) }));
 }
 
 async function carryOut(round: Round, { call, plan }: PlannedCall): Promise<StoredToolCall> {
@@ -82,8 +83,6 @@ export async function runToolRound(
   }
   const open = after.filter(isOpen);
   if (turn.signal.aborted || open.length === 0) return { isParked: false, open };
-  const questions = planned.flatMap(({ call, plan }) =>
-    plan.kind === 'ask' ? [{ call, question: plan.question }] : [],
-  );
-  return { isParked: await askUser(deps, turn, journal, step, questions), open };
+  const asking = planned.flatMap(({ call, plan }) => (plan.kind === 'ask' ? [{ call, input: plan.input }] : []));
+  return { isParked: await requestInput(round, asking), open };
 }

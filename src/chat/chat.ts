@@ -1,6 +1,9 @@
+import { TokenCounts } from '../agent/context/token-counts.js';
 import { ProcessEnding } from '../agent/ends.js';
+import { sessionTools } from '../agent/tools/session-tools.js';
 import type { Principal } from '../auth/principal.js';
 import { closeSession } from '../db/queries/close-session.js';
+import type { TurnFacts } from '../db/queries/turn-facts.js';
 import { ChatError } from '../errors.js';
 import { startBackground } from './background.js';
 import type { ChatDependencies } from './dependencies.js';
@@ -9,8 +12,9 @@ import type { ChatService } from './service.js';
 import { createSession } from './sessions/create-session.js';
 import { deleteSession } from './sessions/delete-session.js';
 import { forkSession } from './sessions/fork-session.js';
+import { toolInfo } from './sessions/tool-info.js';
 import { updateSession } from './sessions/update-session.js';
-import { answerQuestion } from './turns/answer-input.js';
+import { answerQuestion, decideApproval, submitToolResult } from './turns/answer-input.js';
 import { awaitElsewhere, throwIfFailed } from './turns/await-turn.js';
 import type { TurnDependencies } from './turns/dependencies.js';
 import { followSession } from './turns/follow-session.js';
@@ -59,6 +63,7 @@ export function createChat(dependencies: ChatDependencies): Chat {
     ...dependencies,
     live,
     mirrors,
+    counts: new TokenCounts(),
     isClosing: () => closing,
     ending: new Interruption(),
     startQueued: (sessionId) => queues.start(sessionId),
@@ -96,7 +101,14 @@ export function createChat(dependencies: ChatDependencies): Chat {
     sessionEvents: (principal, sessionId, after = null) =>
       followSession({ ...deps, watch }, principal, sessionId, after),
     answerQuestion: (principal, input) => answerQuestion(deps, principal, input),
+    decideApproval: (principal, input) => decideApproval(deps, principal, input),
+    submitToolResult: (principal, input) => submitToolResult(deps, principal, input),
     stop: (principal, sessionId, turnId = null) => stopTurn(deps, principal, sessionId, turnId),
+    tools: () => deps.tools.all().map(toolInfo),
+    sessionTools: ({ toolNames, clientTools }) => {
+      const facts = { toolNames, clientTools: clientTools ?? [] } as Pick<TurnFacts, 'toolNames' | 'clientTools'>;
+      return sessionTools(deps.tools, facts).map(toolInfo);
+    },
     async flush(sessionId) {
       await Promise.all(live.inSession(sessionId).map((turn) => turn.flush()));
     },

@@ -19,8 +19,19 @@ export interface SessionSettings {
   readonly metadata?: unknown;
 }
 
+/** A tool that the client runs, as it declares it. */
+export interface NewClientTool {
+  readonly name: string;
+  readonly description: string;
+  /** What should be the JSON Schema of an object. */
+  readonly parameters?: unknown;
+}
+
 export interface NewSession extends SessionSettings {
   readonly clientSessionId?: string | null | undefined;
+  /** Names of the server's tools that it may use; null or undefined: all but those that have to be named. */
+  readonly tools?: readonly string[] | null | undefined;
+  readonly clientTools?: readonly NewClientTool[] | null | undefined;
   /** Id of a session whose budget this one draws on. */
   readonly shareBudgetOf?: string | null | undefined;
   readonly temperature?: number | null | undefined;
@@ -85,6 +96,35 @@ export interface AwaitedTurn {
   readonly stored: StoredEnd | null;
 }
 
+export interface QuestionAnswer {
+  readonly requestId: string;
+  readonly answer: string;
+}
+
+export interface ApprovalDecision {
+  readonly requestId: string;
+  readonly approved: boolean;
+  readonly reason?: string | null | undefined;
+}
+
+export interface ClientToolResult {
+  readonly requestId: string;
+  readonly result: string;
+  /** False when it is left out. */
+  readonly isError?: boolean | null | undefined;
+}
+
+/** A tool as its users see it. */
+export interface ToolInfo {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly origin: 'BUILT_IN' | 'SERVER' | 'MCP' | 'CLIENT';
+  readonly sideEffect: 'NONE' | 'READ' | 'WRITE';
+  readonly requiresApproval: boolean;
+}
+
 /** A cursor over a turn's events. `return` ends it at once, also while `next` waits. */
 export type TurnEventCursor = AsyncIterableIterator<TurnEvent, undefined, undefined>;
 
@@ -109,15 +149,20 @@ export interface ChatService {
   /** Every turn of a session, from the active one or a cursor on, until the session is deleted. */
   sessionEvents(principal: Principal, sessionId: string, after?: string | null): Promise<TurnEventCursor>;
   /** Answers a question that a turn waits with; resolves once the turn goes on, long before its end. */
-  answerQuestion(
-    principal: Principal,
-    input: { readonly requestId: string; readonly answer: string },
-  ): Promise<{ turnId: string }>;
+  answerQuestion(principal: Principal, input: QuestionAnswer): Promise<{ turnId: string }>;
+  /** Allows a tool call, or does not; as answerQuestion. */
+  decideApproval(principal: Principal, input: ApprovalDecision): Promise<{ turnId: string }>;
+  /** Gives what a tool of the client has come to; as answerQuestion. */
+  submitToolResult(principal: Principal, input: ClientToolResult): Promise<{ turnId: string }>;
   /**
    * Ends the active turn and the queue, or one of these turns, and resolves once they have settled; null when there was
    * nothing to end.
    */
   stop(principal: Principal, sessionId: string, turnId?: string | null): Promise<{ turnId: string } | null>;
+  /** The tools that a session may use, those included that it has to name. */
+  tools(): readonly ToolInfo[];
+  /** The tools that a session has, by what is stored of it: its own declarations last. */
+  sessionTools(session: { readonly toolNames: unknown; readonly clientTools: unknown }): readonly ToolInfo[];
   /** Stores what running turns of this process have streamed, so that a read that follows finds it. */
   flush(sessionId: string): Promise<void>;
 }

@@ -5,12 +5,14 @@ import { checkSubscriptionLimits } from './limits.js';
 import './mutations/answer-question.js';
 import './mutations/close-chat-session.js';
 import './mutations/create-chat-session.js';
+import './mutations/decide-approval.js';
 import './mutations/delete-chat-session.js';
 import './mutations/fork-chat-session.js';
 import './mutations/regenerate.js';
 import './mutations/seed-history.js';
 import './mutations/send.js';
 import './mutations/stop.js';
+import './mutations/submit-tool-result.js';
 import './mutations/update-chat-session.js';
 import './scalars/date-time.js';
 import './scalars/json.js';
@@ -26,6 +28,7 @@ import './types/input-request.js';
 import './types/model.js';
 import './types/node.js';
 import './types/tool-call.js';
+import './types/tool.js';
 import './types/viewer.js';
 
 /** The executable schema. Its resolvers need a Context of their own for each operation. */

@@ -10,10 +10,10 @@ const pieceLength = 500;
 const countedLength = 32_000;
 
 /** What the chat format adds: per message its role and marks, once the start of the reply. */
-const tokensPerMessage = 4;
-const tokensPerReply = 3;
+export const tokensPerMessage = 4;
+export const tokensPerReply = 3;
 /** What providers charge for a picture of usual size; its bytes are no text. */
-const tokensPerImage = 1_000;
+export const tokensPerImage = 1_000;
 
 type CountTokens = (text: string, options: { disallowedSpecial: Set<string> }) => number;
 
@@ -70,7 +70,8 @@ export function estimatePromptTokens(messages: readonly PromptMessage[]): number
 export const estimateToolTokens = (tools: readonly PromptTool[]): number =>
   tools.length === 0 ? 0 : countTokens(JSON.stringify(tools));
 
-function tokensOfMessage(message: PromptMessage): number {
+/** Tokens of one message with all that the chat format adds to it. */
+export function tokensOfMessage(message: PromptMessage): number {
   const text = tokensPerMessage + countTokens(message.content);
   if (message.role === 'user') return text + message.images.length * tokensPerImage;
   if (message.role !== 'assistant') return text;

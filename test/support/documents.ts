@@ -5,6 +5,13 @@ export const createSession = /* GraphQL */ `
   }
 `;
 
+const inputRequest = /* GraphQL */ `
+  __typename id turnId createdAt expiresAt
+  ... on Question { question choices }
+  ... on ToolApproval { toolCall { id name arguments status result } }
+  ... on ClientToolCall { toolCall { id name arguments status result } }
+`;
+
 /** What a frontend usually asks of a turn that has ended. */
 export const response = /* GraphQL */ `
   fragment Reply on ChatResponse {
@@ -13,7 +20,7 @@ export const response = /* GraphQL */ `
     tokensUsed
     costUsd
     toolCallsMade
-    pendingInput { __typename id turnId ... on Question { question choices } }
+    pendingInput { ${inputRequest} }
     usage { inputTokens cachedInputTokens outputTokens reasoningTokens totalTokens estimated }
     message { id content status role sequence }
     turn { id number status finishReason error { code message retryable } }
@@ -47,7 +54,7 @@ const events = /* GraphQL */ `
     ... on ToolCallStarted { step toolCall { ...Call } }
     ... on ToolCallCompleted { step toolCall { ...Call } }
     ... on DiagnosisReported { step toolCallId category suggestion }
-    ... on InputRequested { request { __typename id turnId createdAt expiresAt ... on Question { question choices } } }
+    ... on InputRequested { request { ${inputRequest} } }
     ... on InputResolved { requestId }
     ... on TurnCompleted { response { ...Reply } }
     ... on TurnFailed { error { code message retryable } response { ...Reply } }
@@ -116,6 +123,18 @@ export const copied = /* GraphQL */ `
   }
 `;
 
+export const decideApproval = /* GraphQL */ `
+  mutation Decide($input: DecideApprovalInput!) {
+    decideApproval(input: $input) { id status }
+  }
+`;
+
+export const submitToolResult = /* GraphQL */ `
+  mutation Submit($input: SubmitToolResultInput!) {
+    submitToolResult(input: $input) { id status }
+  }
+`;
+
 export const answerQuestion = /* GraphQL */ `
   mutation Answer($input: AnswerQuestionInput!) {
     answerQuestion(input: $input) { id status }
@@ -135,7 +154,7 @@ export const session = /* GraphQL */ `
       budget { spentCostUsd spentTokens remainingCostUsd remainingTokens }
       history { id sequence role content status seeded clientMessageId turn { id } }
       activeTurn { id status }
-      pendingInput { __typename id turnId ... on Question { question choices } }
+      pendingInput { ${inputRequest} }
       turns(first: 100) {
         nodes { id number status finishReason error { code retryable } userMessage { id content } messages { id role content } }
       }

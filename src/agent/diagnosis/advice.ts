@@ -19,6 +19,7 @@ const categories: Readonly<Record<string, FailureCategory>> = {
   INVALID_ARGUMENTS: 'arguments',
   UNKNOWN_TOOL: 'unknown_tool',
   DENIED: 'denied',
+  ARGUMENTS_CHANGED: 'denied',
   INPUT_EXPIRED: 'unanswered',
   TOO_MANY_CALLS: 'too_many_calls',
 };

@@ -7,9 +7,10 @@ import { badInput, ChatError } from '../../errors.js';
 import type { ChatDependencies } from '../dependencies.js';
 import type { NewSession } from '../service.js';
 import { checkClientId } from '../text.js';
+import { readClientTools, readToolNames } from './read-tools.js';
 import * as settings from './session-settings.js';
 
-type Dependencies = Pick<ChatDependencies, 'database' | 'catalog' | 'settings' | 'newId'>;
+type Dependencies = Pick<ChatDependencies, 'database' | 'catalog' | 'settings' | 'tools' | 'newId'>;
 
 async function readBudget(
   deps: Dependencies,
@@ -70,6 +71,8 @@ export async function createSession(
     temperature: settings.readTemperature(input.temperature ?? null),
     maxOutputTokens: settings.readMaxOutputTokens(input.maxOutputTokens ?? null, model),
     metadata: settings.readMetadata(input.metadata),
+    toolNames: readToolNames(input.tools ?? null, deps.tools),
+    clientTools: readClientTools(input.clientTools ?? [], deps.tools),
   };
   const { budget, maxCostUsd } = await readBudget(deps, principal, input);
   settings.checkPriceKnown(model, maxCostUsd);

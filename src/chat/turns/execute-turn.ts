@@ -70,6 +70,8 @@ async function runToEnd(deps: TurnDependencies, run: Run): Promise<TurnOutcome> 
     model: deps.model,
     findModel: deps.catalog.find,
     tools: deps.tools,
+    counts: deps.counts,
+    summary: { model: deps.settings.summaryModel, timeoutMs: deps.settings.summaryTimeoutMs },
     log: deps.log,
     maxRetries: deps.settings.maxRetries,
     inputTimeoutMs: deps.settings.inputTimeoutMs,

@@ -38,7 +38,7 @@ async function bookLostCall(deps: TurnDependencies, owned: OwnedTurn, call: Lost
   const { goesOn, partial } = stateOf(owned);
   const model = modelOf(deps, call);
   const tail = promptTail(goesOn, partial?.kept ?? '');
-  const { request } = await buildRequest({ db: deps.database.pool, tools: deps.tools }, facts, model, tail);
+  const { request } = await buildRequest({ ...deps, db: deps.database.pool }, facts, model, tail);
   const now = deps.now();
   const figures = settleFigures(
     {

@@ -32,7 +32,7 @@ WITH last AS (${lastTurn}), seen AS (
   SELECT last.*, s.turn_count, s.message_count, s.last_message_sequence
   FROM last, chat_sessions s WHERE s.id = $1 AND NOT ${isFollowed}
 ), dropped AS (
-  SELECT m.id FROM seen JOIN messages m ON m.turn_id = seen.turn_id WHERE m.trimmed_at IS NULL
+  SELECT m.id, m.sequence FROM seen JOIN messages m ON m.turn_id = seen.turn_id WHERE m.trimmed_at IS NULL
 ), session AS (
   UPDATE chat_sessions s
   SET active_turn_id = $4, turn_count = s.turn_count + 1,
@@ -59,6 +59,9 @@ WITH last AS (${lastTurn}), seen AS (
 ), trimmed AS (
   UPDATE messages SET trimmed_at = now(), updated_at = now()
   FROM session, dropped WHERE messages.id = dropped.id
+), untrue AS (
+  DELETE FROM context_summaries c
+  USING session WHERE c.session_id = session.id AND c.through_sequence >= (SELECT min(sequence) FROM dropped)
 ), trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT $12, session.id, $4, session.last_trace_sequence, 'TURN_STARTED',

@@ -15,6 +15,10 @@ export interface SessionToCreate {
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly metadata: string | null;
+  /** Names of the server's tools that it may use, as a JSON array; null for the usual ones. */
+  readonly toolNames: string | null;
+  /** Tools that its client runs, as a JSON array; null for none. */
+  readonly clientTools: string | null;
   /** An own budget, or the session whose budget is shared. */
   readonly budget:
     | { readonly id: string; readonly maxCostUsd: string | null; readonly maxTokens: number | null }
@@ -26,8 +30,9 @@ export interface SessionToCreate {
 const text = `
 WITH session AS (
   INSERT INTO chat_sessions (id, owner, tenant, client_session_id, input_digest, title, model, system_prompt,
-                             max_history, max_steps_per_turn, temperature, max_output_tokens, metadata, budget_id)
-  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, b.budget_id
+                             max_history, max_steps_per_turn, temperature, max_output_tokens, metadata, tool_names, client_tools,
+                             budget_id)
+  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $18::jsonb, $19::jsonb, b.budget_id
   FROM (SELECT $14::uuid AS budget_id WHERE $14::uuid IS NOT NULL
         UNION ALL
         SELECT budget_id FROM chat_sessions WHERE id = $17::uuid AND owner = $2 AND tenant = $3) AS b
@@ -63,6 +68,8 @@ export async function createSession(db: Queryable, session: SessionToCreate): Pr
       own?.maxCostUsd ?? null,
       own?.maxTokens ?? null,
       'sharedWith' in session.budget ? session.budget.sharedWith : null,
+      session.toolNames,
+      session.clientTools,
     ],
   });
   return rowCount === 1;

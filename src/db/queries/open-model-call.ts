@@ -15,17 +15,18 @@ export interface ModelCallToOpen {
   readonly inputPrice: string | null;
   readonly cachedInputPrice: string | null;
   readonly outputPrice: string | null;
-  /** How its prompt was made up; kept on the turn until its next call. */
-  readonly contextReport: object;
+  readonly purpose: 'ANSWER' | 'SUMMARY';
+  /** How its prompt was made up, kept on the turn until its next call; null leaves what is there. */
+  readonly contextReport: object | null;
 }
 
 const text = `
 WITH turn AS (
-  UPDATE turns SET step = $3, context_report = $14::jsonb WHERE id = $1 AND lease_epoch = $2 AND status = 'RUNNING' RETURNING id
+  UPDATE turns SET step = $3, context_report = coalesce($14::jsonb, context_report) WHERE id = $1 AND lease_epoch = $2 AND status = 'RUNNING' RETURNING id
 )
 INSERT INTO model_calls (id, session_id, turn_id, budget_id, owner, tenant, step, attempt, purpose, model,
                          input_price, cached_input_price, output_price)
-SELECT $4, $5, id, $6, $7, $8, $3, $9, 'ANSWER', $10, $11, $12, $13 FROM turn`;
+SELECT $4, $5, id, $6, $7, $8, $3, $9, $15::model_call_purpose, $10, $11, $12, $13 FROM turn`;
 
 /** Writes the ledger row before the request is made. False when the turn is no longer this owner's. */
 export async function openModelCall(db: Queryable, call: ModelCallToOpen): Promise<boolean> {
@@ -46,7 +47,8 @@ export async function openModelCall(db: Queryable, call: ModelCallToOpen): Promi
       call.inputPrice,
       call.cachedInputPrice,
       call.outputPrice,
-      JSON.stringify(call.contextReport),
+      call.contextReport && JSON.stringify(call.contextReport),
+      call.purpose,
     ],
   });
   return rowCount === 1;

@@ -22,6 +22,8 @@ export interface StoredToolCall {
     readonly kind: 'QUESTION' | 'APPROVAL' | 'CLIENT_TOOL';
     readonly status: 'PENDING' | 'RESOLVED' | 'EXPIRED' | 'CANCELLED';
     readonly answer: unknown;
+    /** Of what an approval is bound to; null for other kinds. */
+    readonly argumentsDigest: string | null;
   } | null;
 }
 
@@ -63,7 +65,8 @@ SELECT t.session_id, t.number, t.lease_epoch, t.event_base, t.event_layout, t.at
          SELECT json_agg(json_build_object(
            'id', c.id, 'messageId', c.message_id, 'position', c.position, 'callId', c.call_id, 'name', c.name,
            'arguments', c.arguments, 'status', c.status, 'idempotent', c.idempotent,
-           'input', (SELECT json_build_object('requestId', r.id, 'kind', r.kind, 'status', r.status, 'answer', r.answer)
+           'input', (SELECT json_build_object('requestId', r.id, 'kind', r.kind, 'status', r.status, 'answer', r.answer,
+                                             'argumentsDigest', r.arguments_digest)
                      FROM input_requests r WHERE r.tool_call_id = c.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1)
          ) ORDER BY c.position)
          FROM tool_calls c

@@ -1,26 +1,33 @@
 import type { LayoutEntry } from '../../events/layout.js';
 import type { Queryable } from './queryable.js';
 
-/** A question to the user that a tool call waits for. */
-export interface QuestionToAsk {
+/** What a tool call asks of the user or the client. */
+export type InputToAsk =
+  | { readonly kind: 'QUESTION'; readonly question: string; readonly choices: readonly string[] | null }
+  /** May it be run? Bound to the digest of its name and arguments. */
+  | { readonly kind: 'APPROVAL'; readonly argumentsDigest: string }
+  /** The client is to run it. */
+  | { readonly kind: 'CLIENT_TOOL' };
+
+/** A request that a tool call waits for. */
+export interface RequestToAsk {
   readonly requestId: string;
   readonly toolCallId: string;
-  readonly question: string;
-  readonly choices: readonly string[] | null;
+  readonly input: InputToAsk;
   readonly traceId: string;
 }
 
 export interface TurnToPark {
   readonly turnId: string;
   readonly epoch: number;
-  readonly questions: readonly QuestionToAsk[];
+  readonly requests: readonly RequestToAsk[];
   /** How long they may wait. */
   readonly timeoutMs: number;
   readonly layout: readonly LayoutEntry[];
 }
 
-// The questions become visible in the same instant in which nobody owns the turn any more, so that an answer never meets
-// an owner. A turn whose stop is wanted keeps its owner, which obeys.
+// The requests become visible in the same instant in which nobody owns the turn any more, so that an answer never meets
+// an owner. A turn whose stop is wanted keeps its owner, which obeys. A call that is to be approved has not begun yet.
 const text = `
 WITH turn AS (
   UPDATE turns
@@ -32,27 +39,29 @@ WITH turn AS (
   SET last_trace_sequence = last_trace_sequence + cardinality($5::uuid[]), updated_at = now()
   FROM turn WHERE s.id = turn.session_id
   RETURNING s.id, s.last_trace_sequence
-), question AS (
+), asked AS (
   SELECT session.id AS session_id, session.last_trace_sequence - cardinality($5::uuid[]) + q.position AS trace_sequence,
          q.*, now() + $4::bigint * interval '1 millisecond' AS expires_at
-  FROM session, unnest($5::uuid[], $6::uuid[], $7::text[], $8::jsonb[], $9::uuid[])
-    WITH ORDINALITY AS q(request_id, tool_call_id, question, choices, trace_id, position)
+  FROM session, unnest($5::uuid[], $6::uuid[], $7::input_request_kind[], $8::text[], $9::jsonb[], $10::text[], $11::uuid[])
+    WITH ORDINALITY AS q(request_id, tool_call_id, kind, question, choices, arguments_digest, trace_id, position)
 ), call AS (
   UPDATE tool_calls SET status = 'RUNNING', attempts = attempts + 1, started_at = now()
-  FROM question WHERE tool_calls.id = question.tool_call_id
+  FROM asked WHERE tool_calls.id = asked.tool_call_id AND asked.kind <> 'APPROVAL'
 ), request AS (
-  INSERT INTO input_requests (id, session_id, turn_id, tool_call_id, kind, question, choices, expires_at)
-  SELECT request_id, session_id, $1, tool_call_id, 'QUESTION', question, nullif(choices, 'null'), expires_at FROM question
+  INSERT INTO input_requests (id, session_id, turn_id, tool_call_id, kind, question, choices, arguments_digest, expires_at)
+  SELECT request_id, session_id, $1, tool_call_id, kind, question, nullif(choices, 'null'), arguments_digest, expires_at
+  FROM asked
 ), trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT trace_id, session_id, $1, trace_sequence, 'INPUT_REQUESTED',
-         jsonb_build_object('requestId', request_id, 'kind', 'QUESTION', 'expiresAt', expires_at)
-  FROM question
+         jsonb_strip_nulls(jsonb_build_object('requestId', request_id, 'kind', kind, 'toolCallId', tool_call_id,
+                                              'argumentsDigest', left(arguments_digest, 16), 'expiresAt', expires_at))
+  FROM asked
 )
 SELECT 1 FROM session`;
 
 /** Lets a turn wait for its user. False when it is not this owner's any more, or is to be stopped. */
-export async function parkTurn(db: Queryable, { questions, ...turn }: TurnToPark): Promise<boolean> {
+export async function parkTurn(db: Queryable, { requests, ...turn }: TurnToPark): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'park-turn',
     text,
@@ -61,11 +70,13 @@ export async function parkTurn(db: Queryable, { questions, ...turn }: TurnToPark
       turn.epoch,
       JSON.stringify(turn.layout),
       turn.timeoutMs,
-      questions.map((question) => question.requestId),
-      questions.map((question) => question.toolCallId),
-      questions.map((question) => question.question),
-      questions.map((question) => JSON.stringify(question.choices)),
-      questions.map((question) => question.traceId),
+      requests.map(({ requestId }) => requestId),
+      requests.map(({ toolCallId }) => toolCallId),
+      requests.map(({ input }) => input.kind),
+      requests.map(({ input }) => (input.kind === 'QUESTION' ? input.question : null)),
+      requests.map(({ input }) => JSON.stringify(input.kind === 'QUESTION' ? input.choices : null)),
+      requests.map(({ input }) => (input.kind === 'APPROVAL' ? input.argumentsDigest : null)),
+      requests.map(({ traceId }) => traceId),
     ],
   });
   return rowCount === 1;

@@ -1,10 +1,12 @@
 import type { Queryable } from './queryable.js';
 import { type NewOwner, ownTurn } from './waiting-turn.js';
 
+export type InputKind = 'QUESTION' | 'APPROVAL' | 'CLIENT_TOOL';
+
 /** A request of the caller, with its turn. */
 export interface FoundRequest {
   readonly turnId: string;
-  readonly kind: 'QUESTION' | 'APPROVAL' | 'CLIENT_TOOL';
+  readonly kind: InputKind;
 }
 
 const find = `
@@ -43,7 +45,7 @@ WITH request AS (
   SET status = CASE WHEN expires_at <= now() THEN 'EXPIRED' ELSE 'RESOLVED' END::input_request_status,
       answer = CASE WHEN expires_at <= now() THEN NULL ELSE $4::jsonb END, resolved_at = now()
   WHERE id = $3 AND status = 'PENDING'
-  RETURNING id, session_id, turn_id, kind, status
+  RETURNING id, session_id, turn_id, kind, status, answer
 ), turn AS (
   UPDATE turns SET ${ownTurn}
   FROM request WHERE turns.id = request.turn_id AND turns.status = 'AWAITING_INPUT'
@@ -56,7 +58,8 @@ WITH request AS (
 ), trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT $5, session.id, request.turn_id, session.last_trace_sequence, 'INPUT_RESOLVED',
-         jsonb_build_object('requestId', request.id, 'kind', request.kind, 'status', request.status)
+         jsonb_strip_nulls(jsonb_build_object('requestId', request.id, 'kind', request.kind, 'status', request.status,
+                                              'approved', CASE WHEN request.kind = 'APPROVAL' THEN request.answer -> 'approved' END))
   FROM session, request
 )
 SELECT request.status, turn.lease_epoch FROM request LEFT JOIN turn ON true`;

@@ -11,17 +11,20 @@ WITH history AS (
   SELECT id, turn_id, role, sequence FROM messages WHERE session_id = $1 AND trimmed_at IS NULL
   ORDER BY sequence DESC LIMIT (SELECT message_count FROM chat_sessions WHERE id = $1)
 ), retained AS (
-  SELECT id, turn_id, count(*) FILTER (WHERE role <> 'TOOL') OVER (ORDER BY sequence) AS grp FROM history
+  SELECT id, turn_id, sequence, count(*) FILTER (WHERE role <> 'TOOL') OVER (ORDER BY sequence) AS grp FROM history
 ), kept AS (
   SELECT grp, sum(count(*)) OVER (ORDER BY grp DESC) AS total, max(grp) OVER () AS newest FROM retained GROUP BY grp
 ), surplus AS (
-  SELECT retained.id, retained.turn_id FROM retained JOIN kept USING (grp)
+  SELECT retained.id, retained.turn_id, retained.sequence FROM retained JOIN kept USING (grp)
   WHERE kept.total > $2 AND ($2 = 0 OR grp <> newest)
 ), trimmed AS (
   UPDATE messages SET trimmed_at = now(), updated_at = now()
   WHERE id = ANY (ARRAY(SELECT id FROM surplus WHERE turn_id IS NOT NULL))
 ), deleted AS (
   DELETE FROM messages WHERE id = ANY (ARRAY(SELECT id FROM surplus WHERE turn_id IS NULL))
+), untrue AS (
+  DELETE FROM context_summaries c
+  WHERE c.session_id = $1 AND c.from_sequence <= (SELECT max(sequence) FROM surplus)
 ), session AS (
   UPDATE chat_sessions
   SET message_count = message_count - surplus.n, last_trace_sequence = last_trace_sequence + 1
@@ -37,8 +40,8 @@ WITH history AS (
 SELECT message_count FROM session`;
 
 /**
- * Takes the oldest messages out of a session's history until at most `maxHistory` are left, and traces it. Runs in the
- * transaction of the turn or seed that made the history grow.
+ * Takes the oldest messages out of a session's history until at most `maxHistory` are left, with a summary that tells
+ * them, and traces it. Runs in the transaction of the turn or seed that made the history grow.
  *
  * @returns how many messages are left; null when none had to go.
  */

@@ -4,6 +4,27 @@ import { loadSession } from '../load-session.js';
 import { BudgetInput } from '../types/budget-input.js';
 import { ChatSession } from '../types/chat-session.js';
 
+const ClientToolInput = builder.inputType('ClientToolInput', {
+  description: 'A tool that the client runs.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description:
+        '1 to 64 letters, digits, underscores and hyphens; not that of another tool, nor ask_user, find_tools, recall or pin.',
+    }),
+    description: t.string({
+      required: true,
+      description: 'For the model: what it does and when to use it, up to 4,096 bytes of UTF-8, not blank.',
+    }),
+    parameters: t.field({
+      type: 'JSON',
+      required: true,
+      description:
+        'JSON Schema (2020-12, or draft-07 by $schema) of its arguments, with the type object and up to 16 KiB. The server checks every call by it before you see it, but for pattern and format. $ref is not taken.',
+    }),
+  }),
+});
+
 const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
   description: 'The settings of a new session. Everything has a default.',
   fields: (t) => ({
@@ -31,6 +52,15 @@ const CreateChatSessionInput = builder.inputType('CreateChatSessionInput', {
     }),
     shareBudgetOf: t.id({
       description: 'Id of another session of yours: draw on its budget instead of an own one. Excludes budget.',
+    }),
+    tools: t.stringList({
+      description:
+        'Names of Query.tools that the model may call, up to 500. Null or left out: all of them, but for recall and pin, which have to be named. An empty list: none; ask_user too is only there when a list names it. A name that the server does not have is BAD_USER_INPUT.',
+    }),
+    clientTools: t.field({
+      type: [ClientToolInput],
+      description:
+        'Tools that you run yourself, up to 64 and 128 KiB as JSON: the turn waits with a ClientToolCall until submitToolResult. They are there besides tools, and go along into forks.',
     }),
     temperature: t.float({ description: 'Sampling temperature, 0 to 2; null or left out: that of the provider.' }),
     maxOutputTokens: t.int({

@@ -18,6 +18,7 @@ import { pageComplexity } from '../paging.js';
 import { InputRequest } from './input-request.js';
 import { Message } from './message.js';
 import { ModelCall } from './model-call.js';
+import { Tool } from './tool.js';
 import { TraceEvent, TraceEventType } from './trace-event.js';
 import { Turn } from './turn.js';
 import { totalTokensOf, Usage, usageColumns, usageOf } from './usage.js';
@@ -208,6 +209,13 @@ export const ChatSession = builder.prismaNode('ChatSession', {
           args,
           types == null ? lastTraceSequence : undefined,
         ),
+    }),
+    tools: t.field({
+      type: [Tool],
+      description:
+        'What its model may call: the tools of this server that the session allows, as they are on offer at this moment, then those that its client has declared.',
+      select: { toolNames: true, clientTools: true },
+      resolve: (session, _args, { chat }) => [...chat.sessionTools(session)],
     }),
     metadata: t.expose('metadata', {
       type: 'JSON',

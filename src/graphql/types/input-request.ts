@@ -1,10 +1,14 @@
 import { builder } from '../builder.js';
 import { globalId } from '../ids.js';
+import { ToolCall } from './tool-call.js';
 
-/** What a turn waits with. Every kind of request is the same row, told apart by its kind. */
+/** What each kind of request is called; they are rows of one table, told apart by their kind. */
+const typeNames = { QUESTION: 'Question', APPROVAL: 'ToolApproval', CLIENT_TOOL: 'ClientToolCall' } as const;
+
 export const InputRequest = builder.prismaInterface('InputRequest', {
   name: 'InputRequest',
-  description: 'Something that a turn asks of its user, and waits for.',
+  description:
+    'Something that a turn asks of its user or its client, and waits for. Exactly one answer counts, whoever gives it.',
   select: { id: true, kind: true },
   fields: (t) => ({
     id: t.id({
@@ -23,7 +27,7 @@ export const InputRequest = builder.prismaInterface('InputRequest', {
       description: 'Until when an answer is taken; after that the turn goes on without one.',
     }),
   }),
-  resolveType: () => 'Question',
+  resolveType: ({ kind }) => typeNames[kind],
 });
 
 builder.prismaObject('InputRequest', {
@@ -43,6 +47,34 @@ builder.prismaObject('InputRequest', {
         'Answers that the model proposes, for buttons; null when it proposes none. Any other text may be answered as well.',
       select: { choices: true },
       resolve: ({ choices }) => choices as string[] | null,
+    }),
+  }),
+});
+
+builder.prismaObject('InputRequest', {
+  variant: 'ToolApproval',
+  interfaces: [InputRequest],
+  description:
+    'The model wants to call a tool that needs consent, and nothing has been done yet. Show the user name and arguments, and answer with decideApproval. It holds for exactly this call; nobody answering until expiresAt counts as a denial.',
+  select: { id: true, kind: true },
+  fields: (t) => ({
+    toolCall: t.relation('toolCall', {
+      type: ToolCall,
+      description: 'The call, PENDING until it is allowed, with the arguments that it would be run with.',
+    }),
+  }),
+});
+
+builder.prismaObject('InputRequest', {
+  variant: 'ClientToolCall',
+  interfaces: [InputRequest],
+  description:
+    'The model calls a tool that the client has declared. Run it with these arguments and answer with submitToolResult. Several clients may see it; the first result counts.',
+  select: { id: true, kind: true },
+  fields: (t) => ({
+    toolCall: t.relation('toolCall', {
+      type: ToolCall,
+      description: 'The call; its arguments are valid by the schema that the client has declared.',
     }),
   }),
 });

@@ -111,7 +111,7 @@ const StepCompleted = eventType('StepCompleted').implement({
 const ToolCallStarted = eventType('ToolCallStarted').implement({
   interfaces,
   description:
-    'A call of a tool has begun, or a question is about to be asked. Calls of one step may run at the same time.',
+    'A call of a tool has begun, or a question or a tool of the client is about to be asked for. Calls of one step may run at the same time. A call that needs approval begins when it has it.',
   fields: (t) => ({
     step: t.exposeInt('step', { description: 'Step of the turn that made the call, from 1.' }),
     toolCall: t.prismaField({
@@ -138,7 +138,7 @@ const ToolCallCompleted = eventType('ToolCallCompleted').implement({
 const InputRequested = eventType('InputRequested').implement({
   interfaces,
   description:
-    'The turn asks its user and waits: answer with the mutation that belongs to the type of the request. Nothing else comes until then; several requests may be open at once.',
+    'The turn asks its user or client and waits: answer with the mutation that belongs to the type of the request. Nothing else comes until then; several requests may be open at once.',
   fields: (t) => ({
     request: t.prismaField({
       type: InputRequest,

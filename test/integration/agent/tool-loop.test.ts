@@ -53,14 +53,6 @@ const tools = [
   faulty('refuses', () => {
     throw new ToolFailure('NO_SUCH_CITY', 'logic', 'There is no city of that name.');
   }),
-  defineTool({
-    name: 'careful',
-    description: 'Changes much.',
-    parameters: z.object({}),
-    sideEffect: 'write',
-    requiresApproval: true,
-    run: () => order.push('run without approval'),
-  }),
   faulty('hangs', () => new Promise(() => {})),
   faulty('circular', () => circular),
   faulty('silent', () => undefined),
@@ -228,12 +220,6 @@ describe('a turn whose model calls tools', () => {
       'refuses',
       {},
       { status: 'FAILED', error_code: 'NO_SUCH_CITY', result: /^There is no city of that name\.\n\n\[advice: / },
-    ],
-    [
-      'that needs an approval, which nobody can be asked for',
-      'careful',
-      {},
-      { status: 'FAILED', error_code: 'APPROVAL_REQUIRED', result: /^Not run/ },
     ],
     ['that takes too long', 'hangs', {}, { status: 'FAILED', error_code: 'TIMEOUT', result: /in time/ }],
     [

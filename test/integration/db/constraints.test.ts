@@ -30,10 +30,15 @@ const validRows = `
     VALUES ('${id(1)}', '${id(1)}', '${id(1)}', 0, '${digest}');
   INSERT INTO trace_events (id, session_id, sequence, type, data)
     VALUES ('${id(1)}', '${id(1)}', 1, 'TURN_STARTED', '{}');
+  INSERT INTO context_summaries (session_id, content, from_sequence, through_sequence, attempted_turn)
+    VALUES ('${id(1)}', 'They met.', 1, 2, 1);
 `;
 
 /** Statements that each break one rule, by the name of the rule. */
 const violations: readonly (readonly [constraint: string, sql: string])[] = [
+  ['context_summaries_range_check', `UPDATE context_summaries SET from_sequence = 3`],
+  ['context_summaries_range_check', `UPDATE context_summaries SET content = NULL`],
+  ['context_summaries_counters_check', `UPDATE context_summaries SET attempted_turn = 0`],
   ['budgets_limits_check', `UPDATE budgets SET max_cost_usd = -0.01`],
   ['budgets_limits_check', `UPDATE budgets SET max_cost_usd = 'NaN'`],
   ['budgets_limits_check', `UPDATE budgets SET max_tokens = -1`],
@@ -83,6 +88,8 @@ const violations: readonly (readonly [constraint: string, sql: string])[] = [
   ['model_calls_settled_check', `UPDATE model_calls SET settled_at = now()`],
   ['model_calls_error_check', `UPDATE model_calls SET status = 'FAILED', settled_at = now()`],
   ['tool_calls_counters_check', `UPDATE tool_calls SET position = -1`],
+  ['input_requests_digest_check', `UPDATE input_requests SET kind = 'APPROVAL'`],
+  ['input_requests_digest_check', `UPDATE input_requests SET arguments_digest = '${digest}'`],
   ['input_requests_resolved_check', `UPDATE input_requests SET status = 'RESOLVED'`],
   ['input_requests_resolved_check', `UPDATE input_requests SET resolved_at = now()`],
   ['trace_events_sequence_check', `UPDATE trace_events SET sequence = 0`],

@@ -13,6 +13,7 @@ const handWrittenIndexes = [
   'messages_history_idx',
   'turns_one_active_per_session_key',
   'turns_queue_idx',
+  'turns_refused_idx',
   'turns_running_lease_idx',
 ];
 const handWrittenConstraints = [
@@ -25,7 +26,10 @@ const handWrittenConstraints = [
   'chat_sessions_events_check',
   'chat_sessions_settings_check',
   'chat_sessions_usage_check',
+  'context_summaries_counters_check',
+  'context_summaries_range_check',
   'image_blobs_content_check',
+  'input_requests_digest_check',
   'input_requests_resolved_check',
   'message_images_position_check',
   'message_images_source_check',

@@ -49,6 +49,7 @@ const answers: Record<string, 'in this matrix' | 'the caller only' | 'the same f
   chatSessions: 'in this matrix',
   viewer: 'the caller only',
   models: 'the same for everybody',
+  tools: 'the same for everybody',
 };
 
 it('every field of the root is known to this matrix', () => {

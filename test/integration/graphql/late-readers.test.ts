@@ -43,7 +43,7 @@ async function openTurn(sessionId: string, message: string) {
 async function sessionAtEnd(events: AsyncGenerator<ExecutionResult>): Promise<unknown> {
   // biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer is its own business.
   const all: any[] = [];
-  for await (const { data } of events) all.push(data?.['stream']);
+  for await (const { data } of events) all.push(data?.stream);
   return all.at(-1).response.session;
 }
 

@@ -44,6 +44,8 @@ describe('without settings', () => {
         inputTimeoutMs: 900_000,
         maxMessageBytes: 1_048_576,
         maxQueuedTurns: 10,
+        summaryModel: null,
+        summaryTimeoutMs: 30_000,
       },
       mcpServers: [],
       auth: null,

@@ -1,0 +1,130 @@
+import { bookSummary } from '../../db/queries/book-summary.js';
+import { openModelCall } from '../../db/queries/open-model-call.js';
+import { whileUnavailable } from '../../db/while-unavailable.js';
+import type { ModelInfo } from '../../model/catalog.js';
+import { ModelError, type ModelRequest, type TokenUsage } from '../../model/port.js';
+import { type CallFacts, settleFigures } from '../call-figures.js';
+import { priceText } from '../call-model.js';
+import type { AgentDependencies } from '../dependencies.js';
+import { OwnershipLost } from '../ends.js';
+import type { RunningTurn } from '../running-turn.js';
+import { modelCallTrace } from '../traces.js';
+import type { History } from './history.js';
+import { type SummarySource, summaryPrompt, withSummary } from './summary-source.js';
+
+/** Output tokens beyond those of the summary, for models that think before they write. */
+const thinkingTokens = 2_048;
+
+/** The model that is asked: the configured one, unless it is not there, or its price unknown where that of the session is not. */
+function summaryModel({ findModel, summary }: AgentDependencies, own: ModelInfo): ModelInfo {
+  const configured = summary.model === null ? null : findModel(summary.model);
+  return configured && (configured.prices !== null || own.prices === null) ? configured : own;
+}
+
+function requestOf(model: ModelInfo, source: SummarySource): ModelRequest | null {
+  const most = Math.min(source.limit + thinkingTokens, model.maxOutputTokens ?? Number.POSITIVE_INFINITY);
+  const maxOutputTokens = Math.min(most, Math.floor(model.contextWindow / 2));
+  const messages = summaryPrompt(source, model.contextWindow - maxOutputTokens);
+  return messages && { model: model.id, messages, temperature: null, maxOutputTokens };
+}
+
+interface Answer extends Pick<CallFacts, 'status' | 'usage' | 'output' | 'firstTokenAt' | 'error'> {
+  /** Null when it is of no use. */
+  readonly content: string | null;
+  readonly finishReason: string | null;
+}
+
+async function ask(
+  { model, now, log, summary }: AgentDependencies,
+  { facts, signal }: RunningTurn,
+  request: ModelRequest,
+): Promise<Answer> {
+  const timeUp = AbortSignal.timeout(summary.timeoutMs);
+  let [output, content] = ['', ''];
+  let firstTokenAt: Date | null = null;
+  let usage: TokenUsage | null = null;
+  let finishReason: string | null = null;
+  let error: Answer['error'] = null;
+  try {
+    for await (const event of model.stream(request, AbortSignal.any([signal, timeUp]))) {
+      if ('text' in event) {
+        firstTokenAt ??= now();
+        output += event.text;
+        if (event.type === 'text') content += event.text;
+      } else if (event.type === 'usage') usage = event.usage;
+      else if (event.type === 'finish') finishReason = event.reason;
+    }
+  } catch (caught) {
+    if (!signal.aborted) {
+      if (caught instanceof ModelError) error = { code: caught.code, retryable: caught.retryable };
+      else if (timeUp.aborted) error = { code: 'PROVIDER_TIMEOUT', retryable: true };
+      else error = { code: 'INTERNAL', retryable: false };
+      const why = caught instanceof ModelError ? caught.facts : timeUp.aborted ? {} : { err: caught };
+      log.warn({ turnId: facts.turnId, model: request.model, code: error.code, ...why }, 'summary failed');
+    }
+  }
+  const isUsable = (finishReason === 'stop' || finishReason === 'length') && content.trim() !== '';
+  return {
+    status: error ? 'FAILED' : finishReason === null ? 'ABORTED' : 'SUCCEEDED',
+    usage,
+    output,
+    firstTokenAt,
+    error,
+    content: isUsable ? content.trim() : null,
+    finishReason,
+  };
+}
+
+/**
+ * Has the oldest rounds of a history summarised, at the cost of the turn, and stores what comes. Null when nothing of use
+ * comes, in time: the prompt then has to do without, and so do those of the next turns.
+ *
+ * @throws OwnershipLost, and the error of a database that stayed away.
+ */
+export async function makeSummary(
+  deps: AgentDependencies,
+  turn: RunningTurn,
+  step: number,
+  own: ModelInfo,
+  history: History,
+  source: SummarySource,
+): Promise<History | null> {
+  const { facts } = turn;
+  const model = summaryModel(deps, own);
+  const request = requestOf(model, source);
+  if (!request) return null;
+  const id = deps.newId();
+  const opened = await openModelCall(deps.db, {
+    id,
+    turnId: facts.turnId,
+    epoch: facts.epoch,
+    sessionId: facts.sessionId,
+    budgetId: facts.budgetId,
+    owner: facts.owner,
+    tenant: facts.tenant,
+    step,
+    attempt: 1,
+    model: model.id,
+    inputPrice: priceText(model, 'input'),
+    cachedInputPrice: priceText(model, 'cachedInput'),
+    outputPrice: priceText(model, 'output'),
+    purpose: 'SUMMARY',
+    contextReport: null,
+  });
+  if (!opened) throw new OwnershipLost();
+  const startedAt = deps.now();
+  const { content, finishReason, ...answer } = await ask(deps, turn, request);
+  const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now());
+  const summarised = content === null ? null : withSummary(history, source, content);
+  const trace = {
+    id: deps.newId(),
+    data: { ...modelCallTrace(call, model.id, 1, finishReason), purpose: 'SUMMARY' },
+  };
+  const booked = await whileUnavailable(
+    () => bookSummary(deps.db, facts, call, trace, summarised?.summary ?? null),
+    deps.patienceMs,
+    (error) => deps.log.warn({ turnId: facts.turnId, err: error }, 'a summary could not be booked yet'),
+  );
+  if (!booked) throw new OwnershipLost();
+  return summarised;
+}
