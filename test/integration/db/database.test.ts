@@ -112,11 +112,11 @@ describe('the database handle', () => {
 
   describe('when every connection is taken', () => {
     it('fails a waiting statement in bounded time, and serves again when one is free', async () => {
-      const { pool, prisma } = await open({ poolSize: 2, connectTimeoutMs: 200 });
+      const { pool, prisma } = await open({ poolSize: 2, connectTimeoutMs: 1_000 });
       const holders = await Promise.all([pool.connect(), pool.connect()]);
       const startedAt = performance.now();
       const errors = await Promise.all([failure(pool.query('SELECT 1')), failure(prisma.budget.count())]);
-      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
       for (const error of errors) expect(isDatabaseUnavailable(error)).toBe(true);
       for (const holder of holders) holder.release();
       expect(await prisma.budget.count()).toBe(0);
