@@ -111,7 +111,7 @@ describe('a failpoint', { timeout: 60_000 }, () => {
     const requests = provider.requests.length;
     await expect(client.send(id, 'your last words?')).rejects.toThrow();
     expect(await replica.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(replica.log.all.at(-1)).toContain('failpoint after-open-call reached');
+    await replica.log.waitFor('failpoint after-open-call reached');
     expect(await turns(id)).toMatchObject([{ status: 'RUNNING', calls: 1 }]);
     expect(provider.requests).toHaveLength(requests);
   });
