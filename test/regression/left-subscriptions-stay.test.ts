@@ -16,8 +16,8 @@ import { type SecondApp, startSecondApp } from '../support/second-app.js';
 // subscription is made of inside the server must be garbage once it was left.
 const places = 100;
 const patience = { interval: 5, timeout: 20_000 };
-/** The turn is silent for longer than a provider may usually be. */
-const env = { MODEL_IDLE_TIMEOUT_MS: '600000' };
+/** The turn is silent for longer than a provider may usually be, and looking through the memory stops the process. */
+const env = { MODEL_IDLE_TIMEOUT_MS: '600000', TURN_LEASE_MS: '600000' };
 let app: TestApp;
 let second: SecondApp;
 let client: ChatClient;
