@@ -178,7 +178,7 @@ describe('a bad MCP server', () => {
     test = await startTestMcp(stdioServer(control, { timeoutMs: 300 }));
     expect(await test.call('little_wait', { key: 'z' })).toMatchObject({ code: 'TIMEOUT', category: 'timeout' });
     expect(await test.call('little_change', { key: 'z' })).toMatchObject({
-      code: 'TIMEOUT',
+      code: 'OUTCOME_UNKNOWN',
       message: expect.stringContaining('outcome unknown'),
     });
     expect(await test.call('little_look', { key: 'a' })).toContain('look: a');
