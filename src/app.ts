@@ -122,12 +122,12 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
     const catalog = createModelCatalog(config.model);
     for (const warning of catalog.warnings) log.warn(warning);
     const random = overrides.random ?? Math.random;
-    const tools = [...builtInTools({ now }), ...(overrides.tools ?? [])];
-    const mcp = await openMcp(config.mcpServers, { log, random, reserved: tools.map(({ name }) => name) }, cleanups);
     const opening = openStorage(config.database, log, cleanups);
     // Loading the tokeniser stops everything for some tenths of a second: better now than in the first turn that counts.
     countTokens('load');
     const database = await opening;
+    const tools = [...builtInTools({ now, db: database.pool }), ...(overrides.tools ?? [])];
+    const mcp = await openMcp(config.mcpServers, { log, random, reserved: tools.map(({ name }) => name) }, cleanups);
     const model = await openModel(config.model, log, cleanups, overrides.demoPace);
     const processId = makeId();
     const feed = await openFeed(config, database, { processId, log, cleanups });

@@ -67,6 +67,9 @@ WITH source AS (
   FROM session, image_blobs b
   WHERE b.session_id = $1
     AND b.digest IN (SELECT i.digest FROM picked p JOIN message_images i ON i.message_id = p.id)
+), pin AS (
+  INSERT INTO session_pins (session_id, key, content, created_at)
+  SELECT session.id, p.key, p.content, p.created_at FROM session, session_pins p WHERE p.session_id = $1
 )
 SELECT id FROM session`;
 
