@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Mcp, McpDependencies } from './agent/mcp/mcp.js';
 import { builtInTools } from './agent/tools/built-in/built-in-tools.js';
+import { orderPizza } from './agent/tools/built-in/order-pizza.js';
 import { createToolRegistry } from './agent/tools/registry.js';
 import type { Tool } from './agent/tools/tool.js';
 import { createAuthenticator } from './auth/authenticate.js';
@@ -126,7 +127,8 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
     // Loading the tokeniser stops everything for some tenths of a second: better now than in the first turn that counts.
     countTokens('load');
     const database = await opening;
-    const tools = [...builtInTools({ now, db: database.pool }), ...(overrides.tools ?? [])];
+    const demoTools = config.model.provider === null ? [orderPizza] : [];
+    const tools = [...builtInTools({ now, db: database.pool }), ...demoTools, ...(overrides.tools ?? [])];
     const mcp = await openMcp(config.mcpServers, { log, random, reserved: tools.map(({ name }) => name) }, cleanups);
     const model = await openModel(config.model, log, cleanups, overrides.demoPace);
     const processId = makeId();
