@@ -39,6 +39,8 @@ describe('images of a message', () => {
     ['a data URI that is no image', 'data:text/html;base64,PGI+'],
     ['a data URI without base64', 'data:image/png,abc'],
     ['broken base64', 'data:image/png;base64,@@@@'],
+    ['base64 that is cut', pngUri.slice(0, -3)],
+    ['base64 with too much padding', 'data:image/png;base64,iVBORw0KGgo==='],
     ['no data', 'data:image/png;base64,'],
     ['another type than it says', pngUri.replace('image/png', 'image/jpeg')],
     ['SVG, which can carry scripts', `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
@@ -54,9 +56,12 @@ describe('images of a message', () => {
     expect(await refusal(...Array.from({ length: 9 }, () => pngUri))).toMatch(/9 entries and the limit is 8/);
   });
 
-  it('refuses more than 20 MiB together', async () => {
-    const large = `data:image/png;base64,${Buffer.concat([png], 5 * 1024 * 1024).toString('base64')}`;
-    expect(await read(large, large, large, large)).toHaveLength(4);
+  it('takes images of 5 MiB each, but no more than 20 MiB together', async () => {
+    const data = Buffer.concat([png], 5 * 1024 * 1024);
+    const large = `data:image/png;base64,${data.toString('base64')}`;
+    expect((await read(large, large, large, large)).map((image) => image.data?.length)).toEqual(
+      Array(4).fill(data.length),
+    );
     expect(await refusal(large, large, large, large, pngUri)).toMatch(/more than 20971520 bytes together/);
   });
 
