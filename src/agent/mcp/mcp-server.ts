@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { McpServerConfig } from '../../mcp-config.js';
 import type { ServerTool } from '../tools/tool.js';
-import { ToolFailure } from '../tools/tool-failure.js';
+import type { ToolFailure } from '../tools/tool-failure.js';
 import { backoffMs } from './backoff.js';
 import { badResult, isAnswer, isNotSent, lost, reasonOf, refused, timedOut, unreachable } from './call-failure.js';
-import { textOf } from './call-result.js';
+import { type CallResult, textOf } from './call-result.js';
 import { type Connection, type ConnectionDependencies, openConnection } from './connection.js';
 import { listedTool } from './listed-tool.js';
 import { type CallTool, mcpTool } from './mcp-tool.js';
@@ -175,8 +175,19 @@ export class McpServer {
     }
   }
 
-  readonly #call: CallTool = async ({ name, isWrite }, args, { signal }) => {
+  /**
+   * The connection for a call. Over HTTP a session may have ended without a word, and a write is never sent twice: so it
+   * is asked first whether the server still knows us.
+   */
+  async #connectedFor(isWrite: boolean, signal: AbortSignal): Promise<Connection> {
     const connection = await this.#connected(signal);
+    if (!isWrite || this.#config.kind !== 'http') return connection;
+    await connection.check();
+    return connection.isOpen() ? connection : this.#connected(signal);
+  }
+
+  readonly #call: CallTool = async ({ name, isWrite }, args, { signal }) => {
+    const connection = await this.#connectedFor(isWrite, signal);
     const abort = new AbortController();
     let isLate = false;
     const timer = setTimeout(() => {
@@ -186,10 +197,10 @@ export class McpServer {
     const onAbort = () => abort.abort('the call is not wanted any more');
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
+    let result: CallResult;
     try {
-      return textOf(await connection.call(name, args, abort.signal));
+      result = await connection.call(name, args, abort.signal);
     } catch (error) {
-      if (error instanceof ToolFailure) throw error;
       if (isLate) {
         void connection.check();
         throw timedOut(isWrite);
@@ -200,6 +211,7 @@ export class McpServer {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     }
+    return textOf(result);
   };
 
   async #failureOf(error: unknown, connection: Connection, isWrite: boolean): Promise<ToolFailure> {

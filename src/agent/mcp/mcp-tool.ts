@@ -9,7 +9,7 @@ const longestDescription = 1_024;
 /** In characters of JSON. One tool must not fill the window of the model. */
 const longestSchema = 100_000;
 /** Beyond the time of the call itself: for a connection that has to be made first, and one that has to be given up. */
-const aroundMs = 12_000;
+const aroundMs = 20_000;
 
 /** Runs a tool of an MCP server. */
 export type CallTool = (
@@ -39,7 +39,7 @@ function reader(schema: JsonSchema): ArgumentsReader {
 
 function describe(server: string, { name, description }: ListedTool): string {
   const text = storable(description ?? '').trim();
-  if (text === '') return `The tool ${name} of ${server}.`.slice(0, longestDescription);
+  if (text === '') return storable(`The tool ${name} of ${server}.`.slice(0, longestDescription));
   return text.length <= longestDescription ? text : storable(`${text.slice(0, longestDescription - 1)}…`);
 }
 
