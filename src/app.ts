@@ -6,6 +6,7 @@ import { createToolRegistry } from './agent/tools/registry.js';
 import type { Tool } from './agent/tools/tool.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import { createChat } from './chat/chat.js';
+import { reservedNames } from './chat/sessions/read-tools.js';
 import type { Config } from './config.js';
 import { type Database, openDatabase } from './db/database.js';
 import { isDatabaseUnavailable } from './db/database-errors.js';
@@ -129,7 +130,8 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
     const database = await opening;
     const demoTools = config.model.provider === null ? [orderPizza] : [];
     const tools = [...builtInTools({ now, db: database.pool }), ...demoTools, ...(overrides.tools ?? [])];
-    const mcp = await openMcp(config.mcpServers, { log, random, reserved: tools.map(({ name }) => name) }, cleanups);
+    const reserved = new Set([...reservedNames, ...tools.map(({ name }) => name)]);
+    const mcp = await openMcp(config.mcpServers, { log, random, reserved }, cleanups);
     const model = await openModel(config.model, log, cleanups, overrides.demoPace);
     const processId = makeId();
     const feed = await openFeed(config, database, { processId, log, cleanups });

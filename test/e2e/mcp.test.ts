@@ -38,10 +38,12 @@ describe('a server with an MCP server as its child', () => {
   it('ends it also when it is told to end at once', async () => {
     const { server, pid } = await start();
     const ended = server.end('SIGINT');
-    await expect.poll(() => server.output.join('\n')).toContain('a second signal ends the server at once');
+    await expect
+      .poll(() => server.output.join('\n'), { timeout: 10_000 })
+      .toContain('a second signal ends the server at once');
     process.kill(server.pid, 'SIGINT');
     expect(await ended).toBe(130);
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
   });
 });
 

@@ -124,30 +124,32 @@ export class McpServer {
     });
   }
 
-  #take(listed: readonly unknown[]): void {
-    const { name: server, timeoutMs } = this.#config;
+  async #take(listed: readonly unknown[]): Promise<void> {
     const tools = new Map<string, ServerTool>();
-    const leaveOut = (tool: string, reason: string) =>
-      this.#deps.log.warn(
-        { mcpServer: server, tool: tool.slice(0, 100), reason },
-        'a tool of an MCP server is left out',
-      );
     for (const one of listed) {
+      // A long list is no reason to hold up the turns of others.
+      await new Promise((resolve) => setImmediate(resolve));
       const read = listedTool.safeParse(one);
       if (!read.success) {
-        leaveOut(String((one as { name?: unknown } | null)?.name), 'its description is not one of a tool');
+        this.#leaveOut(String((one as { name?: unknown } | null)?.name), 'its description is not one of a tool');
         continue;
       }
       const name = this.#deps.nameOf(read.data.name);
       try {
         if (tools.has(name)) throw new Error('there are two of this name');
         if (tools.size >= mostTools) throw new Error(`the server has more than ${mostTools} tools`);
+        const { name: server, timeoutMs } = this.#config;
         tools.set(name, mcpTool(read.data, { server, name, timeoutMs, call: this.#call }));
       } catch (error) {
-        leaveOut(read.data.name, error instanceof Error ? error.message.slice(0, 200) : 'unknown');
+        this.#leaveOut(read.data.name, error instanceof Error ? error.message.slice(0, 200) : 'unknown');
       }
     }
     this.#tools = [...tools.values()];
+  }
+
+  #leaveOut(tool: string, reason: string): void {
+    const facts = { mcpServer: this.#config.name, tool: tool.slice(0, 100), reason };
+    this.#deps.log.warn(facts, 'a tool of an MCP server is left out');
   }
 
   /** The connection, after some patience with one that is being made. */

@@ -96,11 +96,14 @@ describe('an MCP server over HTTP', () => {
     const test = await startTestMcp(httpServer(port));
     const offer = () => control.tell({ do: 'offer', tools: [{ name: 'fresh', inputSchema: { type: 'object' } }] });
     await expect
-      .poll(() => {
-        // The stream for such news is opened after the connection, so the first of them may be early.
-        offer();
-        return test.names();
-      })
+      .poll(
+        () => {
+          // The stream for such news is opened after the connection, so the first of them may be early.
+          offer();
+          return test.names();
+        },
+        { timeout: 10_000 },
+      )
       .toEqual(['web_fresh']);
     await test.mcp.stop();
     await server.kill();
