@@ -75,4 +75,14 @@ describe('an image that the provider refuses', () => {
     await client.send(id, 'go on');
     expect(lastPrompt().filter(hasImage)).toHaveLength(1);
   });
+
+  it('is set aside in a copy of the conversation, and in a copy of that', async () => {
+    const id = await client.createSession();
+    await withoutImages(async () => {
+      await client.trySend(id, 'what is this?', { images: [pixel] });
+      const copy = await client.fork(await client.fork(id));
+      expect(await client.send(copy, 'never mind')).toMatchObject({ content: 'echo: never mind' });
+      expect(lastPrompt()[1]?.content).toMatch(/1 image set aside/);
+    });
+  });
 });

@@ -37,7 +37,8 @@ beforeAll(async () => {
   symlinkSync('a.png', join(folder, 'inner-link.png'));
   symlinkSync('..', join(folder, 'up'));
   symlinkSync('/proc/self/root', join(folder, 'root'));
-  await link(join(base, 'secret.png'), join(folder, 'hard-link.png'));
+  writeFileSync(join(base, 'linked.png'), png('secret'));
+  await link(join(base, 'linked.png'), join(folder, 'hard-link.png'));
   execFileSync('mkfifo', [join(folder, 'pipe.png')]);
   await new Promise<void>((resolve) => socket.listen(join(folder, 'socket.png'), resolve));
   writeFileSync(join(folder, 'page.png'), '<html>');
