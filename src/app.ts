@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import type { Mcp, McpDependencies } from './agent/mcp/mcp.js';
 import { builtInTools } from './agent/tools/built-in/built-in-tools.js';
+import { orderPizza } from './agent/tools/built-in/order-pizza.js';
 import { createToolRegistry } from './agent/tools/registry.js';
 import type { Tool } from './agent/tools/tool.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import { createChat } from './chat/chat.js';
+import { reservedNames } from './chat/sessions/read-tools.js';
 import type { Config } from './config.js';
 import { type Database, openDatabase } from './db/database.js';
 import { isDatabaseUnavailable } from './db/database-errors.js';
@@ -122,12 +124,14 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
     const catalog = createModelCatalog(config.model);
     for (const warning of catalog.warnings) log.warn(warning);
     const random = overrides.random ?? Math.random;
-    const tools = [...builtInTools({ now }), ...(overrides.tools ?? [])];
-    const mcp = await openMcp(config.mcpServers, { log, random, reserved: tools.map(({ name }) => name) }, cleanups);
     const opening = openStorage(config.database, log, cleanups);
     // Loading the tokeniser stops everything for some tenths of a second: better now than in the first turn that counts.
     countTokens('load');
     const database = await opening;
+    const demoTools = config.model.provider === null ? [orderPizza] : [];
+    const tools = [...builtInTools({ now, db: database.pool }), ...demoTools, ...(overrides.tools ?? [])];
+    const reserved = new Set([...reservedNames, ...tools.map(({ name }) => name)]);
+    const mcp = await openMcp(config.mcpServers, { log, random, reserved }, cleanups);
     const model = await openModel(config.model, log, cleanups, overrides.demoPace);
     const processId = makeId();
     const feed = await openFeed(config, database, { processId, log, cleanups });

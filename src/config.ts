@@ -1,3 +1,5 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { type McpServerConfig, readMcpConfig } from './mcp-config.js';
 import { type ModelEntry, settings } from './settings.js';
@@ -7,6 +9,20 @@ const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
 
 type Name = keyof typeof settings;
 type Values = { readonly [K in Name]: z.infer<(typeof settings)[K]> };
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function* imageDirProblems(path: string): Generator<string> {
+  if (!isFolder(path)) yield 'IMAGE_DIR must be a folder that exists';
+  // Without it a file cannot be opened from its folder, and so not safely.
+  if (!existsSync('/proc/self/fd')) yield 'IMAGE_DIR needs /proc, which only Linux has: leave it unset';
+}
 
 /** What one variable alone cannot show. `values` holds those that are valid by themselves. */
 function* conflicts(values: Partial<Values>, given: (name: Name) => boolean): Generator<string> {
@@ -20,6 +36,7 @@ function* conflicts(values: Partial<Values>, given: (name: Name) => boolean): Ge
   if (!authenticated && (given('AUTH_ISSUER') || given('AUTH_AUDIENCE'))) {
     yield 'AUTH_ISSUER and AUTH_AUDIENCE have no effect without AUTH_JWT_SECRET or AUTH_JWKS_URL: set one of them';
   }
+  if (values.IMAGE_DIR !== undefined) yield* imageDirProblems(values.IMAGE_DIR);
 }
 
 /** Every variable by itself first, so that one broken setting does not hide another. */
@@ -72,6 +89,8 @@ export interface Config {
     /** Null: a session's own model. */
     readonly summaryModel: string | null;
     readonly summaryTimeoutMs: number;
+    /** Absolute. Null: no file is read. */
+    readonly imageDir: string | null;
   };
   readonly mcpServers: readonly McpServerConfig[];
   /** Null: no authentication, one local user. */
@@ -130,6 +149,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       maxQueuedTurns: values.MAX_QUEUED_TURNS,
       summaryModel: values.SUMMARY_MODEL ?? null,
       summaryTimeoutMs: values.SUMMARY_TIMEOUT_MS,
+      imageDir: values.IMAGE_DIR === undefined ? null : resolve(values.IMAGE_DIR),
     },
     mcpServers: values.mcpServers,
     auth: hasAuth

@@ -127,6 +127,13 @@ export const settings = {
     .describe(
       'Path of a JSON file with the MCP servers whose tools the model may call: {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"]}, "search": {"url": "https://mcp.example.com/mcp"}}}. Unset: none. See docs/mcp.md.',
     ),
+  IMAGE_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder of images that any caller may send by their path. Its links, hard links included, are not followed. Linux only. Unset: no file is read.',
+    ),
   SUMMARY_MODEL: z
     .string()
     .min(1)

@@ -77,7 +77,7 @@ export async function runCall(
     if (run.kind === 'returned') {
       result = returned(round, call, limit, run.value, elapsedMs());
     } else {
-      const failure = failureOf(run);
+      const failure = failureOf(run, tool.idempotent);
       if (failure.isFault && run.kind === 'threw') note(round, call, run.error);
       if (mayPass(failure) && attempt <= tool.retries) {
         await pause(round, attempt);

@@ -44,7 +44,7 @@ export function toStoredCalls(
       name,
       arguments: call.isTruncated ? call.arguments : parseArguments(call.arguments),
       status: 'PENDING',
-      idempotent: tools.find((tool) => tool.name === name)?.idempotent ?? true,
+      idempotent: tools.find((tool) => tool.name === name)?.idempotent ?? false,
       input: null,
     };
   });

@@ -12,6 +12,7 @@ import { type Decision, decide, reportHistory } from './decisions.js';
 import { verbatimTokens } from './estimate.js';
 import type { History } from './history.js';
 import { loadRounds } from './load-rounds.js';
+import { systemPromptOf } from './pinned.js';
 import { planPrompt } from './plan-prompt.js';
 import { resolveImages } from './resolve-images.js';
 import { messagesOf } from './rounds.js';
@@ -67,7 +68,8 @@ export async function buildRequest(
   tail: readonly PromptMessage[] = [],
   summarise: Summarise | null = null,
 ): Promise<BuiltRequest> {
-  const { sessionId, systemPrompt, temperature, maxOutputTokens } = turn;
+  const { sessionId, temperature, maxOutputTokens } = turn;
+  const systemPrompt = await systemPromptOf(db, turn);
   const allowed = sessionTools(tools, turn);
   const offered = model.takesTools ? toPromptTools(allowed) : [];
   const system: PromptMessage[] = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];

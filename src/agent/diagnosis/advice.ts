@@ -6,6 +6,7 @@ export type FailureCategory =
   | 'unknown_tool'
   | 'timeout'
   | 'unreachable'
+  | 'outcome_unknown'
   | 'denied'
   | 'unanswered'
   | 'too_many_calls'
@@ -33,8 +34,11 @@ const ofRuns: Readonly<Record<RunFailure['category'], FailureCategory>> = {
 };
 
 /** @param failure of the run, when the tool was run at all. */
-export const categoryOf = (errorCode: string | null, failure?: RunFailure['category']): FailureCategory =>
-  failure ? ofRuns[failure] : (categories[errorCode ?? ''] ?? 'tool_error');
+export function categoryOf(errorCode: string | null, failure?: RunFailure['category']): FailureCategory {
+  // However it came about, trying again might do something twice.
+  if (errorCode === 'OUTCOME_UNKNOWN') return 'outcome_unknown';
+  return failure ? ofRuns[failure] : (categories[errorCode ?? ''] ?? 'tool_error');
+}
 
 /** For each category what is advised after the first failure, the second, and so on; the last goes for all further ones. */
 const escalation: Readonly<Record<FailureCategory, readonly Remedy[]>> = {
@@ -42,6 +46,7 @@ const escalation: Readonly<Record<FailureCategory, readonly Remedy[]>> = {
   unknown_tool: ['other_tool', 'other_tool', 'ask_user', 'give_up'],
   timeout: ['change_arguments', 'other_tool', 'ask_user', 'give_up'],
   unreachable: ['other_tool', 'other_tool', 'ask_user', 'give_up'],
+  outcome_unknown: ['ask_user', 'give_up'],
   denied: ['other_tool', 'ask_user', 'give_up'],
   unanswered: ['give_up'],
   too_many_calls: ['fewer_calls', 'give_up'],

@@ -68,7 +68,7 @@ export const badResult = (): ToolFailure =>
 /** Of a call that took too long. */
 export const timedOut = (isWrite: boolean): ToolFailure =>
   new ToolFailure(
-    'TIMEOUT',
+    isWrite ? 'OUTCOME_UNKNOWN' : 'TIMEOUT',
     'timeout',
     isWrite
       ? 'The tool did not answer in time, outcome unknown: it may or may not have done its work. Do not simply call it again.'

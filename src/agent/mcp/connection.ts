@@ -50,7 +50,7 @@ function createTransport(config: McpServerConfig, { log, children }: ConnectionD
 export async function openConnection(
   config: McpServerConfig,
   deps: ConnectionDependencies,
-  onTools: (tools: readonly unknown[]) => void,
+  onTools: (tools: readonly unknown[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Connection> {
   const { log } = deps;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { McpServerConfig } from '../../mcp-config.js';
 import type { ServerTool } from '../tools/tool.js';
-import { ToolFailure } from '../tools/tool-failure.js';
+import type { ToolFailure } from '../tools/tool-failure.js';
 import { backoffMs } from './backoff.js';
 import { badResult, isAnswer, isNotSent, lost, reasonOf, refused, timedOut, unreachable } from './call-failure.js';
-import { textOf } from './call-result.js';
+import { type CallResult, textOf } from './call-result.js';
 import { type Connection, type ConnectionDependencies, openConnection } from './connection.js';
 import { listedTool } from './listed-tool.js';
 import { type CallTool, mcpTool } from './mcp-tool.js';
@@ -124,30 +124,32 @@ export class McpServer {
     });
   }
 
-  #take(listed: readonly unknown[]): void {
-    const { name: server, timeoutMs } = this.#config;
+  async #take(listed: readonly unknown[]): Promise<void> {
     const tools = new Map<string, ServerTool>();
-    const leaveOut = (tool: string, reason: string) =>
-      this.#deps.log.warn(
-        { mcpServer: server, tool: tool.slice(0, 100), reason },
-        'a tool of an MCP server is left out',
-      );
     for (const one of listed) {
+      // A long list is no reason to hold up the turns of others.
+      await new Promise((resolve) => setImmediate(resolve));
       const read = listedTool.safeParse(one);
       if (!read.success) {
-        leaveOut(String((one as { name?: unknown } | null)?.name), 'its description is not one of a tool');
+        this.#leaveOut(String((one as { name?: unknown } | null)?.name), 'its description is not one of a tool');
         continue;
       }
       const name = this.#deps.nameOf(read.data.name);
       try {
         if (tools.has(name)) throw new Error('there are two of this name');
         if (tools.size >= mostTools) throw new Error(`the server has more than ${mostTools} tools`);
+        const { name: server, timeoutMs } = this.#config;
         tools.set(name, mcpTool(read.data, { server, name, timeoutMs, call: this.#call }));
       } catch (error) {
-        leaveOut(read.data.name, error instanceof Error ? error.message.slice(0, 200) : 'unknown');
+        this.#leaveOut(read.data.name, error instanceof Error ? error.message.slice(0, 200) : 'unknown');
       }
     }
     this.#tools = [...tools.values()];
+  }
+
+  #leaveOut(tool: string, reason: string): void {
+    const facts = { mcpServer: this.#config.name, tool: tool.slice(0, 100), reason };
+    this.#deps.log.warn(facts, 'a tool of an MCP server is left out');
   }
 
   /** The connection, after some patience with one that is being made. */
@@ -175,8 +177,19 @@ export class McpServer {
     }
   }
 
-  readonly #call: CallTool = async ({ name, isWrite }, args, { signal }) => {
+  /**
+   * The connection for a call. Over HTTP a session may have ended without a word, and a write is never sent twice: so it
+   * is asked first whether the server still knows us.
+   */
+  async #connectedFor(isWrite: boolean, signal: AbortSignal): Promise<Connection> {
     const connection = await this.#connected(signal);
+    if (!isWrite || this.#config.kind !== 'http') return connection;
+    await connection.check();
+    return connection.isOpen() ? connection : this.#connected(signal);
+  }
+
+  readonly #call: CallTool = async ({ name, isWrite }, args, { signal }) => {
+    const connection = await this.#connectedFor(isWrite, signal);
     const abort = new AbortController();
     let isLate = false;
     const timer = setTimeout(() => {
@@ -186,10 +199,10 @@ export class McpServer {
     const onAbort = () => abort.abort('the call is not wanted any more');
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
+    let result: CallResult;
     try {
-      return textOf(await connection.call(name, args, abort.signal));
+      result = await connection.call(name, args, abort.signal);
     } catch (error) {
-      if (error instanceof ToolFailure) throw error;
       if (isLate) {
         void connection.check();
         throw timedOut(isWrite);
@@ -200,6 +213,7 @@ export class McpServer {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     }
+    return textOf(result);
   };
 
   async #failureOf(error: unknown, connection: Connection, isWrite: boolean): Promise<ToolFailure> {

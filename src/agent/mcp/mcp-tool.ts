@@ -2,14 +2,18 @@ import { storable } from '../../model/repair.js';
 import { type ArgumentsReader, type JsonSchema, readerOf } from '../tools/json-schema.js';
 import type { ServerTool, ToolContext } from '../tools/tool.js';
 import { admit } from './admission.js';
+import { inTime } from './in-time.js';
 import type { ListedTool } from './listed-tool.js';
 
 /** What OpenAI takes as the description of a function. */
 const longestDescription = 1_024;
 /** In characters of JSON. One tool must not fill the window of the model. */
 const longestSchema = 100_000;
+/** Far more than any sensible schema takes, also on a machine that has no time: the clock of the wall runs. */
+const compilingMs = 10_000;
+const readingMs = 1_000;
 /** Beyond the time of the call itself: for a connection that has to be made first, and one that has to be given up. */
-const aroundMs = 12_000;
+const aroundMs = 20_000;
 
 /** Runs a tool of an MCP server. */
 export type CallTool = (
@@ -27,7 +31,7 @@ function shown(schema: JsonSchema): JsonSchema {
   return { properties: {}, ...Object.fromEntries(kept) };
 }
 
-function reader(schema: JsonSchema): ArgumentsReader {
+function compile(schema: JsonSchema): ArgumentsReader {
   try {
     return readerOf(schema);
   } catch (error) {
@@ -37,9 +41,21 @@ function reader(schema: JsonSchema): ArgumentsReader {
   }
 }
 
+/** A few references can make a schema that is never done with. Whoever wrote it may not hold up all turns of the process. */
+function reader(schema: JsonSchema): ArgumentsReader {
+  const read = inTime(() => compile(schema), compilingMs);
+  return (given) => {
+    try {
+      return inTime(() => read(given), readingMs);
+    } catch {
+      return { problem: 'arguments: take too long to check' };
+    }
+  };
+}
+
 function describe(server: string, { name, description }: ListedTool): string {
   const text = storable(description ?? '').trim();
-  if (text === '') return `The tool ${name} of ${server}.`.slice(0, longestDescription);
+  if (text === '') return storable(`The tool ${name} of ${server}.`.slice(0, longestDescription));
   return text.length <= longestDescription ? text : storable(`${text.slice(0, longestDescription - 1)}…`);
 }
 

@@ -18,7 +18,7 @@ export interface McpDependencies {
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
   /** Names that other tools have. */
-  readonly reserved: readonly string[];
+  readonly reserved: ReadonlySet<string>;
 }
 
 /** Connects to the configured servers in the background. One that is away is tried until `stop`. */
@@ -31,7 +31,7 @@ export function startMcp(configs: readonly McpServerConfig[], { log, random, res
         log,
         random,
         children,
-        nameOf: (tool) => toolName(config.name, tool, names, (name) => reserved.includes(name)),
+        nameOf: (tool) => toolName(config.name, tool, names, (name) => reserved.has(name)),
       }),
   );
   // For an end that waits for nobody. It is the last chance for a child that does not mind its input ending.

@@ -19,15 +19,21 @@ const options = {
   code: { regExp: Object.assign(() => ({ test: () => true }), { code: '' }) },
 } as const;
 
+/** Schemas that one compiler compiles: it keeps something of each for as long as it lives. */
+const mostCompiled = 100;
+
 /** One for each dialect, made when it is first needed: it takes some milliseconds. */
-const compilers = new Map<string, Ajv>();
+const compilers = new Map<string, { readonly compiler: Ajv; compiled: number }>();
 
 function compilerOf(dialect: 'draft-07' | '2020-12'): Ajv {
   const known = compilers.get(dialect);
-  if (known) return known;
+  if (known && known.compiled < mostCompiled) {
+    known.compiled += 1;
+    return known.compiler;
+  }
   const compiler = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
   compiler.removeKeyword('pattern').removeKeyword('patternProperties');
-  compilers.set(dialect, compiler);
+  compilers.set(dialect, { compiler, compiled: 1 });
   return compiler;
 }
 

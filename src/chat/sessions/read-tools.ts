@@ -13,7 +13,7 @@ const mostSchemaBytes = 16_384;
 const mostBytes = 131_072;
 
 /** Names that mean something of this server, also where it does not offer them at the moment. */
-const reservedNames: ReadonlySet<string> = new Set(['ask_user', 'find_tools', 'recall', 'pin']);
+export const reservedNames: ReadonlySet<string> = new Set(['ask_user', 'find_tools', 'recall', 'pin']);
 
 /** Checks the names of the server's tools that a session shall use. JSON text; null for the usual ones. */
 export function readToolNames(names: readonly string[] | null, registry: ToolRegistry): string | null {

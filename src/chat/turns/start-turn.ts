@@ -4,7 +4,7 @@ import { type AcceptedTurn, acceptTurn, type TurnCandidate, type TurnToAccept } 
 import { explainRefusal, type RefusalFacts } from '../../db/queries/explain-refusal.js';
 import { canonicalJson, sha256 } from '../../digest.js';
 import { ChatError } from '../../errors.js';
-import { readImages } from '../images.js';
+import { readImages } from '../images/read-images.js';
 import type { NewMessage, WhenBusy } from '../service.js';
 import { checkClientId, checkText } from '../text.js';
 import type { TurnDependencies } from './dependencies.js';
@@ -42,18 +42,19 @@ export function idempotencyKey({
   return operationId != null && uuid.test(operationId) ? `operation:${operationId}` : null;
 }
 
-function readMessage(deps: TurnDependencies, principal: Principal, input: NewMessage): TurnToAccept {
+type UnreadMessage = Omit<TurnToAccept, 'images'>;
+
+function readMessage(deps: TurnDependencies, principal: Principal, input: NewMessage): UnreadMessage {
   checkText('message', input.message, deps.settings.maxMessageBytes);
   if (input.clientMessageId != null) checkClientId('clientMessageId', input.clientMessageId);
-  const images = readImages(input.images ?? [], deps.newId);
-  const inputDigest = sha256(canonicalJson({ message: input.message, images: input.images ?? [] }));
+  const images = input.images ?? [];
+  const inputDigest = sha256(canonicalJson({ message: input.message, images }));
   return {
     sessionId: input.sessionId,
     ...principal,
     turnId: deps.newId(),
     messageId: deps.newId(),
     content: input.message,
-    images,
     clientMessageId: input.clientMessageId ?? null,
     idempotencyKey: idempotencyKey(input),
     inputDigest,
@@ -65,6 +66,22 @@ function readMessage(deps: TurnDependencies, principal: Principal, input: NewMes
     trace: { messageDigest: inputDigest.slice(0, 16), messageLength: input.message.length, images: images.length },
     maxQueuedTurns: input.whenBusy === 'ENQUEUE' ? deps.settings.maxQueuedTurns : 0,
   };
+}
+
+/** The message with its images, or the turn that the same call has started before, also when a file is gone by now. */
+async function withImages(
+  deps: TurnDependencies,
+  message: UnreadMessage,
+  images: readonly string[],
+): Promise<TurnToAccept | { readonly turnId: string }> {
+  try {
+    return { ...message, images: await readImages(images, { newId: deps.newId, imageDir: deps.settings.imageDir }) };
+  } catch (error) {
+    if (message.idempotencyKey === null || !(error instanceof ChatError)) throw error;
+    const facts = await explainRefusal(deps.database.pool, message, message.idempotencyKey);
+    if (facts?.prior?.inputDigest !== message.inputDigest) throw error;
+    return { turnId: facts.prior.turnId };
+  }
 }
 
 async function accept(statement: AcceptingStatement): Promise<AcceptedTurn | 'queued' | null> {
@@ -146,7 +163,8 @@ export async function beginTurn(
  * @throws ChatError for every refusal; a refusal stores nothing and does not use up the client's id.
  */
 export async function startTurn(deps: TurnDependencies, principal: Principal, input: NewMessage): Promise<StartedTurn> {
-  const message = readMessage(deps, principal, input);
+  const message = await withImages(deps, readMessage(deps, principal, input), input.images ?? []);
+  if (!('images' in message)) return message;
   const whenBusy = input.whenBusy ?? 'REJECT';
   return beginTurn(deps, message, () => acceptTurn(deps.database.pool, message), { whenBusy });
 }

@@ -1,3 +1,4 @@
+import { isRefused } from './load-history.js';
 import type { Queryable } from './queryable.js';
 import { uuidV7 } from './uuid-v7.js';
 
@@ -58,15 +59,18 @@ WITH source AS (
          c.idempotent, c.attempts, c.duration_ms, c.created_at, c.started_at, c.finished_at
   FROM session, picked p JOIN tool_calls c ON c.message_id = p.id
 ), image AS (
-  INSERT INTO message_images (id, message_id, session_id, position, url, digest)
-  SELECT ${uuidV7}, p.copy_id, session.id, i.position, i.url, i.digest
-  FROM session, picked p JOIN message_images i ON i.message_id = p.id
+  INSERT INTO message_images (id, message_id, session_id, position, url, digest, was_refused)
+  SELECT ${uuidV7}, m.copy_id, session.id, i.position, i.url, i.digest, ${isRefused}
+  FROM session, picked m JOIN message_images i ON i.message_id = m.id
 ), blob AS (
   INSERT INTO image_blobs (session_id, digest, mime_type, byte_size, data, created_at)
   SELECT session.id, b.digest, b.mime_type, b.byte_size, b.data, b.created_at
   FROM session, image_blobs b
   WHERE b.session_id = $1
     AND b.digest IN (SELECT i.digest FROM picked p JOIN message_images i ON i.message_id = p.id)
+), pin AS (
+  INSERT INTO session_pins (session_id, key, content, created_at)
+  SELECT session.id, p.key, p.content, p.created_at FROM session, session_pins p WHERE p.session_id = $1
 )
 SELECT id FROM session`;
 

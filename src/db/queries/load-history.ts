@@ -23,11 +23,14 @@ export interface HistoryMessage {
   readonly images: readonly HistoryImage[];
 }
 
-// Which image a provider has refused it does not say, so it is taken to be any of those that were in the conversation
-// then. A turn whose step is 0 was refused before anybody was asked.
-const isRefused = `
-  EXISTS (SELECT FROM turns t WHERE t.session_id = m.session_id AND t.error_code = 'PROVIDER_REFUSED' AND t.step > 0
-            AND t.number >= coalesce((SELECT o.number FROM turns o WHERE o.id = m.turn_id), 0))`;
+/**
+ * Whether an image `i` of `messages m` is to be sent no more. Which one a provider has refused it does not say, so it is
+ * taken to be any of those that were in the conversation then. A turn whose step is 0 was refused before anybody was
+ * asked.
+ */
+export const isRefused = `
+  (i.was_refused OR EXISTS (SELECT FROM turns t WHERE t.session_id = m.session_id AND t.error_code = 'PROVIDER_REFUSED' AND t.step > 0
+            AND t.number >= coalesce((SELECT o.number FROM turns o WHERE o.id = m.turn_id), 0)))`;
 
 /** The columns of a HistoryMessage, of `messages m`. */
 export const messageColumns = `m.id, m.sequence, m.role, m.content, m.tool_call_id,

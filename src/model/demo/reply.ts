@@ -1,4 +1,5 @@
 import type { Conversation, DemoReply } from './conversation.js';
+import { order, tellTime } from './errands.js';
 import { feeling } from './feeling.js';
 import { acknowledge, recall, repeatAnswer } from './recall.js';
 import { shrug, smallTalk } from './small-talk.js';
@@ -12,6 +13,8 @@ import { inVoice } from './voice.js';
 const rules: readonly ((conversation: Conversation) => DemoReply | null)[] = [
   calculate,
   askBack,
+  tellTime,
+  order,
   reportTool,
   feeling,
   recall,

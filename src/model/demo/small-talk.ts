@@ -1,4 +1,5 @@
 import type { Conversation, DemoReply } from './conversation.js';
+import { canOrder } from './errands.js';
 import { nameOf } from './recall.js';
 import { storyFor, storyWish } from './stories.js';
 import { hasCalculator } from './tool-use.js';
@@ -14,6 +15,7 @@ const help = ({ tools }: Conversation) =>
     '- **Thinking**: “Think about the sea.”',
     '- **Long answers**: “Tell me a long story.”',
     '- **Questions**: “Ask me something.”',
+    ...(canOrder({ tools }) ? ['- **Approvals**: “Order a pizza.”'] : []),
     '- **Formats**: “Show me some Markdown.”, “Count to 20.”, “Say: hello”',
     '- **System prompts**: pirate, or capital letters',
     '',

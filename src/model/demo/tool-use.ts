@@ -37,7 +37,7 @@ export function calculate({ message, tools, results }: Conversation): DemoReply 
 /** `written` is the sum in the words of the user, if that is where it came from. */
 function sumFromTool({ arguments: given, content }: ToolResult, written: string | null): string {
   const expression = written ?? Object.values(given).find((value) => typeof value === 'string') ?? 'That';
-  const number = /error|fail|denied|interrupted/i.test(content) ? null : numberIn(content);
+  const number = /error|fail|denied|interrupted|^not /i.test(content) ? null : numberIn(content);
   if (number !== null) return `The calculator says: ${expression} = ${number}.`;
   const own = evaluate(String(expression));
   const help = 'value' in own ? ` In my head I get ${own.value}.` : '';
@@ -89,6 +89,8 @@ export function takeAnswer({ message, answered }: Conversation): DemoReply | nul
 
 function answerUsed(content: string): string {
   const answer = content.trim().replace(/[.!\s]+$/, '');
+  if (/^The user did not answer in time/.test(content))
+    return 'No answer is an answer too. Ask me again whenever you like.';
   if (answer === '' || answer.length > 200) return 'Thank you, I will keep that in mind.';
   return `“${answer}” it is, then: a good choice. A real model would now make something of it; I only wanted to show you how a model asks back.`;
 }

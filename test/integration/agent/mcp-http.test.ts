@@ -71,15 +71,22 @@ describe.each([
 describe('an MCP server over HTTP', () => {
   beforeEach(() => control.forget());
 
-  it('that was started again between two calls lets the first of them say that it was not run', async () => {
+  it('that was started again between two calls is found: a read says that it was not run, a write is run', async () => {
     let server = await startHttpServer(control, port, { NO_NEWS: '1' });
     const test = await startTestMcp(httpServer(port));
     await server.kill();
-    server = await startHttpServer(control, port);
+    server = await startHttpServer(control, port, { NO_NEWS: '1' });
     control.forget();
     expect(await test.call('web_look', { key: 'h' })).toMatchObject({ code: 'UNREACHABLE', category: 'transport' });
     expect(callCount()).toBe(0);
     expect(await test.call('web_look', { key: 'h' })).toContain('look: h');
+    // A write is worth a question first, since it is never sent twice.
+    await server.kill();
+    server = await startHttpServer(control, port, { NO_NEWS: '1' });
+    const write = test.call('web_change', { key: 'i' });
+    await control.event(calls('change', 'i'));
+    control.tell({ do: 'release', key: 'i' });
+    expect(await write).toBe('change: i');
     await test.mcp.stop();
     await server.kill();
   });
@@ -89,11 +96,14 @@ describe('an MCP server over HTTP', () => {
     const test = await startTestMcp(httpServer(port));
     const offer = () => control.tell({ do: 'offer', tools: [{ name: 'fresh', inputSchema: { type: 'object' } }] });
     await expect
-      .poll(() => {
-        // The stream for such news is opened after the connection, so the first of them may be early.
-        offer();
-        return test.names();
-      })
+      .poll(
+        () => {
+          // The stream for such news is opened after the connection, so the first of them may be early.
+          offer();
+          return test.names();
+        },
+        { timeout: 10_000 },
+      )
       .toEqual(['web_fresh']);
     await test.mcp.stop();
     await server.kill();
@@ -133,6 +143,18 @@ describe('an MCP server over HTTP', () => {
     await refused.mcp.stop();
     await test.mcp.stop();
     await server.kill();
+  });
+
+  it('that takes requests and never answers holds up nobody', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(port, '127.0.0.1', resolve));
+    const arrived = new Promise((resolve) => silent.once('request', resolve));
+    const test = await startTestMcp(httpServer(port), 10);
+    await arrived;
+    const begun = performance.now();
+    await test.mcp.stop();
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    await new Promise((resolve) => silent.close(resolve));
   });
 
   it('cannot send us elsewhere', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type ChatClient, chatClient } from '../../support/client.js';
+import { decideApproval } from '../../support/documents.js';
 import { type McpControl, openMcpControl } from '../../support/mcp/control.js';
 import { stdioServer, writeMcpConfig } from '../../support/mcp/servers.js';
 import { isAlive } from '../../support/process-state.js';
@@ -82,13 +83,24 @@ describe('a turn with tools of an MCP server', () => {
     expect(told).toBe('wait: b');
   });
 
-  it('does not run one that may write without an approval', async () => {
+  it('runs one that may write once the user has allowed it, and not before', async () => {
+    const first = app.provider.requests.length;
     app.provider.enqueue(
       script.callTools([{ id: 'c1', name: 'files_change', arguments: { key: 'c' } }]),
       script.reply('I see.'),
     );
-    await client.trySend(sessionId, 'go');
+    const { pendingInput } = await client.send(sessionId, 'go');
+    expect(pendingInput).toMatchObject({
+      __typename: 'ToolApproval',
+      toolCall: { name: 'files_change', arguments: { key: 'c' }, status: 'PENDING' },
+    });
     expect(callCount('change')).toBe(0);
+    await client.run(decideApproval, { input: { requestId: pendingInput.id, approved: true } });
+    await control.event(({ event, name }) => event === 'call' && name === 'change');
+    control.tell({ do: 'release', key: 'c' });
+    const { body } = await app.provider.request(first + 1);
+    expect(body.messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringMatching(/^change: c/) });
+    expect(callCount('change')).toBe(1);
   });
 
   it('tells the model of the real names when a tool has gone', async () => {
@@ -97,7 +109,9 @@ describe('a turn with tools of an MCP server', () => {
       const { body } = await toldOf('current_time', {});
       return (body.tools as { function: { name: string } }[]).map((tool) => tool.function.name);
     };
-    await expect.poll(names).toContain('files_fresh');
+    while (!(await names()).includes('files_fresh')) {
+      // It has been read by the next turn, or the one after.
+    }
     const { told } = await toldOf('files_look', { key: 'a' });
     expect(told).toMatch(/^There is no tool files_look\. The tools are: .*files_fresh/);
   });

@@ -74,7 +74,12 @@ describe('a call that was lost on the way', () => {
     runs.push(refused);
     expect(await call('pay')).toMatchObject({ status: 'FAILED', error_code: 'UNREACHABLE', attempts: 1 });
     runs.push(hang);
-    expect(await call('pay')).toMatchObject({ status: 'FAILED', error_code: 'TIMEOUT', attempts: 1 });
+    expect(await call('pay')).toMatchObject({
+      status: 'FAILED',
+      error_code: 'OUTCOME_UNKNOWN',
+      result: expect.stringMatching(/Do not simply call it again\.\n\n\[advice: Stop trying\. Ask the user/),
+      attempts: 1,
+    });
     expect(count).toBe(2);
   });
 

@@ -20,7 +20,7 @@ const context = (signal: AbortSignal): ToolContext => ({ signal, sessionId: 's',
 /** A connection to an MCP server, without a chat around it. It was tried once, or for `triedMs`. */
 export async function startTestMcp(server: McpServerConfig, triedMs = 15_000): Promise<TestMcp> {
   const { log, lines, waitFor, forget } = recordingLog();
-  const mcp = startMcp([server], { log, random: () => 0, reserved: ['ask_user'] });
+  const mcp = startMcp([server], { log, random: () => 0, reserved: new Set() });
   await mcp.tried(triedMs);
   const tool = (name: string) => {
     const found = mcp.tools().find((one) => one.name === name);

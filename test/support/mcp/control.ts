@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { findOrBundle } from '../bundle.js';
 
 /** What a little MCP server tells its test. */
 export interface ServerEvent {
@@ -23,6 +24,8 @@ export type ServerCommand =
 
 /** The test's end of a channel to little MCP servers, whoever has started them. */
 export interface McpControl {
+  /** The paths of little MCP servers. */
+  readonly programs: { readonly stdio: string; readonly http: string };
   /** For the environment of a server. */
   readonly env: Readonly<Record<string, string>>;
   readonly events: readonly ServerEvent[];
@@ -35,7 +38,11 @@ export interface McpControl {
   close(): Promise<void>;
 }
 
+const program = (name: string) =>
+  findOrBundle(`test/support/mcp/${name}.ts`, ['test/support/mcp', 'package-lock.json']);
+
 export async function openMcpControl(): Promise<McpControl> {
+  const [stdio, http] = await Promise.all([program('stdio-main'), program('http-main')]);
   const events: ServerEvent[] = [];
   const waiting = new Set<() => void>();
   const sockets = new Set<Socket>();
@@ -51,6 +58,7 @@ export async function openMcpControl(): Promise<McpControl> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    programs: { stdio, http },
     env: { MCP_CONTROL: String((server.address() as AddressInfo).port) },
     events,
     event: (fits) =>

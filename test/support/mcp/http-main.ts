@@ -1,6 +1,6 @@
-// A little MCP server over streamable HTTP, in a process of its own: `node --import tsx test/support/mcp/http-main.ts`.
-// MCP_CONTROL is the port of its test, PORT its own, KEY what it wants as bearer token. JSON_ANSWERS makes it answer
-// without a stream, NO_NEWS refuses the stream for what belongs to no request.
+// A little MCP server over streamable HTTP, in a process of its own. MCP_CONTROL is the port of its test, PORT its own,
+// KEY what it wants as bearer token. JSON_ANSWERS makes it answer without a stream, NO_NEWS refuses the stream for what
+// belongs to no request.
 
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';

@@ -3,12 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { ChildMcpServer, HttpMcpServer } from '../../../src/mcp-config.js';
 import type { McpControl } from './control.js';
-
-const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const nodeArgs = (name: string) => ['--import', 'tsx', script(name)];
 
 /** The entry of a little MCP server over stdio. */
 export function stdioServer(
@@ -20,7 +16,7 @@ export function stdioServer(
     name,
     timeoutMs,
     command: process.execPath,
-    args: nodeArgs('stdio-main.ts'),
+    args: [control.programs.stdio],
     cwd: null,
     ...more,
     env: { ...control.env, ...env },
@@ -43,7 +39,7 @@ export async function startHttpServer(
   port: number,
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ kill(): Promise<void> }> {
-  const child = spawn(process.execPath, nodeArgs('http-main.ts'), {
+  const child = spawn(process.execPath, [control.programs.http], {
     env: { ...process.env, ...control.env, PORT: String(port), ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -1,6 +1,5 @@
-// A little MCP server over stdio, in a process of its own: `node --import tsx test/support/mcp/stdio-main.ts`.
-// MCP_CONTROL is the port of its test. NOISE makes it write what is no message, STUBBORN makes it end by SIGKILL only,
-// MUTE makes it read and never answer.
+// A little MCP server over stdio, in a process of its own. MCP_CONTROL is the port of its test. NOISE makes it write what
+// is no message, STUBBORN makes it end by SIGKILL only, MUTE makes it read and never answer.
 
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { createBehaviour } from './behaviour.js';

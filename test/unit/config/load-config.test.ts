@@ -46,6 +46,7 @@ describe('without settings', () => {
         maxQueuedTurns: 10,
         summaryModel: null,
         summaryTimeoutMs: 30_000,
+        imageDir: null,
       },
       mcpServers: [],
       auth: null,
@@ -219,6 +220,15 @@ describe('CORS_ORIGINS', () => {
 });
 
 // A56: wrong prices.
+describe('IMAGE_DIR', () => {
+  it('is a folder that exists, from the working directory on', () => {
+    expect(loadConfig({ IMAGE_DIR: 'test' }).chat.imageDir).toBe(`${process.cwd()}/test`);
+    for (const path of ['./no-such-folder', './package.json', './package.json/inside']) {
+      expect(problemsOf({ IMAGE_DIR: path })).toEqual(['IMAGE_DIR must be a folder that exists']);
+    }
+  });
+});
+
 describe('MODELS', () => {
   const entry = {
     contextWindow: 8192,
