@@ -123,6 +123,13 @@ export function createApp(config: Config, log: Logger, overrides: AppOverrides =
   async function open() {
     const catalog = createModelCatalog(config.model);
     for (const warning of catalog.warnings) log.warn(warning);
+    const { summaryModel } = config.chat;
+    if (summaryModel !== null && catalog.find(summaryModel) === null) {
+      log.warn(
+        { summaryModel },
+        'SUMMARY_MODEL is in no table: each session is summarised by its own model. Name it in MODELS.',
+      );
+    }
     const random = overrides.random ?? Math.random;
     const opening = openStorage(config.database, log, cleanups);
     // Loading the tokeniser stops everything for some tenths of a second: better now than in the first turn that counts.

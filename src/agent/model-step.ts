@@ -16,7 +16,7 @@ import { OwnershipLost } from './ends.js';
 import { ReplyWriter } from './reply-writer.js';
 import type { RunningTurn } from './running-turn.js';
 import { toStoredCalls } from './tool-calls.js';
-import { sessionTools } from './tools/session-tools.js';
+import { callableTools } from './tools/find-tools.js';
 import { assessmentTrace, modelCallTrace } from './traces.js';
 import type { TurnJournal } from './turn-journal.js';
 import type { PartialMessage, TurnState } from './turn-state.js';
@@ -102,7 +102,7 @@ async function store(
   const { step, messageId, content } = writer;
   const { goesOn } = judgement;
   const stored =
-    goesOn === null ? toStoredCalls(deps.newId, toolCalls, messageId, sessionTools(deps.tools, turn.facts)) : [];
+    goesOn === null ? toStoredCalls(deps.newId, toolCalls, messageId, callableTools(deps.tools, turn.facts)) : [];
   const traces = [
     ...contextTraces(context),
     { type: 'MODEL_CALL', data: modelCallTrace(call, model.id, attempt, finishReason) },

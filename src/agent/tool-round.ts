@@ -8,7 +8,7 @@ import { limitOf, type Round, runCall } from './run-call.js';
 import type { RunningTurn } from './running-turn.js';
 import { isOpen } from './tool-calls.js';
 import { closeCall } from './tool-results.js';
-import { sessionTools } from './tools/session-tools.js';
+import { callableTools } from './tools/find-tools.js';
 import type { TurnJournal } from './turn-journal.js';
 
 interface PlannedCall {
@@ -18,7 +18,7 @@ interface PlannedCall {
 
 /** Decides about the open calls of a step. */
 async function planCalls({ deps, turn, step }: Round, calls: readonly StoredToolCall[]): Promise<PlannedCall[]> {
-  const tools = sessionTools(deps.tools, turn.facts);
+  const tools = callableTools(deps.tools, turn.facts);
   const limit = limitOf(deps, turn);
   const ids = calls.map(({ id }) => id);
   const { turnId } = turn.facts;

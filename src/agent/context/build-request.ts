@@ -3,11 +3,10 @@ import type { TurnFacts } from '../../db/queries/turn-facts.js';
 import { ChatError } from '../../errors.js';
 import type { ContextReport } from '../../events/context-report.js';
 import type { ModelInfo } from '../../model/catalog.js';
-import type { ModelRequest, PromptMessage, PromptTool } from '../../model/port.js';
+import type { ModelRequest, PromptMessage } from '../../model/port.js';
 import { estimatePromptTokens, tokensPerMessage, tokensPerReply } from '../../model/tokens.js';
+import { callableTools } from '../tools/find-tools.js';
 import type { ToolRegistry } from '../tools/registry.js';
-import { sessionTools } from '../tools/session-tools.js';
-import type { Tool } from '../tools/tool.js';
 import { type Decision, decide, reportHistory } from './decisions.js';
 import { verbatimTokens } from './estimate.js';
 import type { History } from './history.js';
@@ -18,6 +17,7 @@ import { resolveImages } from './resolve-images.js';
 import { messagesOf } from './rounds.js';
 import { type SummarySource, summarySource } from './summary-source.js';
 import type { TokenCounts } from './token-counts.js';
+import { offerTools } from './tool-choice.js';
 
 /** Room for the reply where neither session nor model names a limit. */
 const defaultReserve = 4_096;
@@ -31,10 +31,6 @@ export interface BuiltRequest {
 
 /** Summarises the rounds of a source. Null when that gave nothing. */
 export type Summarise = (history: History, source: SummarySource) => Promise<History | null>;
-
-/** Tools as the model is shown them. */
-const toPromptTools = (tools: readonly Tool[]): PromptTool[] =>
-  tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 
 /** Tokens for prompt and tools, beside the room that the reply needs. */
 function promptTokens(model: ModelInfo, { maxOutputTokens }: Pick<TurnFacts, 'maxOutputTokens'>): number {
@@ -70,11 +66,10 @@ export async function buildRequest(
 ): Promise<BuiltRequest> {
   const { sessionId, temperature, maxOutputTokens } = turn;
   const systemPrompt = await systemPromptOf(db, turn);
-  const allowed = sessionTools(tools, turn);
-  const offered = model.takesTools ? toPromptTools(allowed) : [];
+  const offer = await offerTools(db, turn, callableTools(tools, turn), model, counts);
+  const { offered, tokens: toolTokens, available } = offer;
   const system: PromptMessage[] = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
   const systemTokens = systemPrompt === '' ? 0 : counts.text(systemPrompt) + tokensPerMessage;
-  const toolTokens = offered.length === 0 ? 0 : counts.text(JSON.stringify(offered));
   const tailTokens = estimatePromptTokens(tail) - tokensPerReply;
   const room = promptTokens(model, turn) - systemTokens - toolTokens - tailTokens;
 
@@ -105,7 +100,7 @@ export async function buildRequest(
       historyTokens,
       tokensSaved: Math.max(0, tokensAsWritten(history, counts) - fitted.tokens),
       toolsLoaded: offered.length,
-      toolsAvailable: allowed.length,
+      toolsAvailable: available,
     },
     decisions,
   };

@@ -9,6 +9,8 @@ import type { TokenCounts } from './token-counts.js';
 const pageSize = 200;
 /** How much of a history is read that does not fit, as a multiple of the room: what is shortened or summarised next. */
 const reach = 2.5;
+/** A larger message counts as this part of the room: it is going to be cut, so it must not end the reading. */
+const heaviest = 1 / 8;
 /** Tokens below the room at which a history is still read as one that may not fit. */
 const margin = 32;
 
@@ -51,17 +53,20 @@ export async function loadRounds(
   const read: HistoryMessage[] = [];
   let anchors: Awaited<ReturnType<typeof loadAnchors>> | null = null;
   let tokens = 0;
+  let weight = 0;
   let hasCurrent = false;
   // Nothing lies between what is read and the beginning, or the summary.
   let isConnected = true;
   for await (const message of newestFirst(db, sessionId)) {
     if (message.sequence <= (anchors?.summary?.through ?? 0)) break;
-    if (anchors && hasCurrent && tokens > room * reach) {
+    if (anchors && hasCurrent && weight > room * reach) {
       isConnected = false;
       break;
     }
     read.push(message);
-    tokens += verbatimTokens(counts, message);
+    const size = verbatimTokens(counts, message);
+    tokens += size;
+    weight += Math.min(size, room * heaviest);
     hasCurrent ||= message.role === 'USER';
     if (!anchors && tokens > room - margin) {
       anchors = await loadAnchors(db, sessionId);

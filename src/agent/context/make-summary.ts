@@ -21,7 +21,8 @@ function summaryModel({ findModel, summary }: AgentDependencies, own: ModelInfo)
   return configured && (configured.prices !== null || own.prices === null) ? configured : own;
 }
 
-function requestOf(model: ModelInfo, source: SummarySource): ModelRequest | null {
+/** The request for a summary; null when the model's window is too small for any. */
+export function summaryRequest(model: ModelInfo, source: SummarySource): ModelRequest | null {
   const most = Math.min(source.limit + thinkingTokens, model.maxOutputTokens ?? Number.POSITIVE_INFINITY);
   const maxOutputTokens = Math.min(most, Math.floor(model.contextWindow / 2));
   const messages = summaryPrompt(source, model.contextWindow - maxOutputTokens);
@@ -91,7 +92,7 @@ export async function makeSummary(
 ): Promise<History | null> {
   const { facts } = turn;
   const model = summaryModel(deps, own);
-  const request = requestOf(model, source);
+  const request = summaryRequest(model, source);
   if (!request) return null;
   const id = deps.newId();
   const opened = await openModelCall(deps.db, {

@@ -4,16 +4,13 @@ import { type CurrentForm, wholeCurrent } from './current-round.js';
 import type { Form } from './forms.js';
 import type { History, Summary } from './history.js';
 import { messagesWithImages } from './images.js';
-import { relevance } from './relevance.js';
-import { messagesOf, type Round, wordsOf } from './rounds.js';
+import { messagesOf, type Round } from './rounds.js';
 
 /** A round of the past as it is going to be told. */
 export interface PlannedRound {
   readonly round: Round;
   form: Form | 'dropped';
   isShown: boolean;
-  /** The later it was and the more it has to do with what the turn is about, the higher. */
-  readonly score: number;
 }
 
 /** What is going to be told, in a state that fits or does not fit yet. */
@@ -42,17 +39,11 @@ export function beginPlan({ first, summary, rounds }: History): Plan {
   const withImages = messagesWithImages(rounds.flatMap(messagesOf));
   const isShown = ({ groups }: Round) =>
     groups.some(({ message }) => message.images.length > 0 && withImages.has(message.id));
-  const scores = relevance(current.groups[0]?.message.content ?? '', past.map(wordsOf));
   return {
     first,
     firstLength: Number.POSITIVE_INFINITY,
     summary,
-    past: past.map((round, at) => ({
-      round,
-      form: 'verbatim',
-      isShown: isShown(round),
-      score: at / past.length + (scores[at] ?? 0),
-    })),
+    past: past.map((round) => ({ round, form: 'verbatim', isShown: isShown(round) })),
     current,
     isCurrentShown: isShown(current),
     currentForm: wholeCurrent,

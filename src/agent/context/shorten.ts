@@ -2,11 +2,26 @@ import { type CurrentForm, mentionedForms, prunedForms, shorterLast } from './cu
 import type { Estimate } from './estimate.js';
 import { recentRounds } from './history.js';
 import type { Plan, PlannedRound } from './planned.js';
+import { relevance } from './relevance.js';
+import { type Round, wordsOf } from './rounds.js';
 
 /** The part of the room that the last step of the turn may take as long as there is anything else. */
 const lastShare = 0.6;
 /** What is left of the first request when everything else has given way. */
 const firstAtLast = 300;
+
+/** Rounds by their age and by how little they have to do with what the turn is about. */
+function leastMissedFirst(rounds: readonly PlannedRound[], current: Round): PlannedRound[] {
+  const question = current.groups[0]?.message.content ?? '';
+  const scores = relevance(
+    question,
+    rounds.map(({ round }) => wordsOf(round)),
+  );
+  return rounds
+    .map((planned, at) => ({ planned, score: at / rounds.length + (scores[at] ?? 0) }))
+    .toSorted((a, b) => a.score - b.score)
+    .map(({ planned }) => planned);
+}
 
 /**
  * Changes a plan step by step, each time so that its prompt becomes shorter at the least loss, and yields after each
@@ -43,7 +58,7 @@ export function* shorten(plan: Plan, estimate: Estimate, room: number): Generato
   yield* hideImages(middle);
   yield* tell(middle, 'pruned');
   yield* tellCurrent(prunedForms(plan.current, plan.currentForm));
-  const lowestFirst = middle.toSorted((a, b) => a.score - b.score);
+  const lowestFirst = leastMissedFirst(middle, plan.current);
   yield* tell(lowestFirst, 'short');
   yield* tell(lowestFirst, 'brief');
   yield* tell(lowestFirst, 'trace');

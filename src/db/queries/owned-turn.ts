@@ -30,6 +30,7 @@ export interface StoredToolCall {
 /** A ledger row whose request was under way when its owner was lost. Prices are decimal strings, USD per million tokens. */
 export interface LostCall {
   readonly id: string;
+  readonly purpose: 'ANSWER' | 'SUMMARY';
   readonly step: number;
   readonly attempt: number;
   readonly model: string;
@@ -73,7 +74,7 @@ SELECT t.session_id, t.number, t.lease_epoch, t.event_base, t.event_layout, t.at
          WHERE c.message_id = (SELECT m.id FROM messages m WHERE m.turn_id = t.id AND m.role = 'ASSISTANT' AND m.status <> 'STREAMING'
                                ORDER BY m.sequence DESC LIMIT 1)), '[]') AS tool_calls,
        (SELECT json_build_object(
-           'id', k.id, 'step', k.step, 'attempt', k.attempt, 'model', k.model, 'inputPrice', k.input_price::text,
+           'id', k.id, 'purpose', k.purpose, 'step', k.step, 'attempt', k.attempt, 'model', k.model, 'inputPrice', k.input_price::text,
            'cachedInputPrice', k.cached_input_price::text, 'outputPrice', k.output_price::text,
            'ageMs', (extract(epoch FROM now() - k.created_at) * 1000)::bigint)
         FROM model_calls k WHERE k.turn_id = t.id AND k.status = 'PENDING'
