@@ -42,7 +42,8 @@ describe('a server with an MCP server as its child', () => {
       .poll(() => server.output.join('\n'), { timeout: 10_000 })
       .toContain('a second signal ends the server at once');
     process.kill(server.pid, 'SIGINT');
-    expect(await ended).toBe(130);
+    // 0 when this process was so slow that the orderly end came first.
+    expect([130, 0]).toContain(await ended);
     await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
   });
 });

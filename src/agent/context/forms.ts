@@ -53,7 +53,9 @@ export function tellUser(message: HistoryMessage, form: Exclude<Form, 'trace'>, 
   const { references, note } = showImages(message, isShown && (form === 'verbatim' || form === 'pruned'));
   const text = textIn(message.content, form);
   const content = note === null ? text : [text, note].filter((part) => part.trim() !== '').join('\n\n');
-  return { message: { role: 'user', content, images: references }, key: `${message.id}:${content.length}` };
+  // The length tells apart how much of the first request is told.
+  const key = `${message.id}:${form}:${references.length}:${content.length}`;
+  return { message: { role: 'user', content, images: references }, key };
 }
 
 /** The first request, cut rather than that it takes the room of everything else. */

@@ -41,9 +41,9 @@ describe.each(documents)('$path', ({ path, text }) => {
     const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as { scripts: object };
     const known = new Set([...Object.keys(settings), ...Object.keys(errorTable)]);
     const shouted = [
-      ...text.matchAll(/`((?:AUTH|BUDGET|DATABASE|MAX|MODEL|OPENAI|PROVIDER|TURN|SHUTDOWN|CORS)_[A-Z_]+)/g),
+      ...text.matchAll(/`((?:AUTH|BUDGET|DATABASE|MAX|MODEL|OPENAI|PROVIDER|TURN|SHUTDOWN|CORS|IMAGE)_[A-Z_]+)/g),
     ];
-    for (const [, name] of shouted) expect([...known, 'MAX_STEPS'], path).toContain(name);
+    for (const [, name] of shouted) expect([...known, 'MAX_STEPS', 'MODEL_CALL'], path).toContain(name);
     for (const [, name] of text.matchAll(/npm run ([a-z0-9:]+)/g)) expect(Object.keys(scripts)).toContain(name);
   });
 });
