@@ -15,8 +15,9 @@ const echoMs = 250;
 /** Ends this process by a signal as if it had never listened to it: Node's own exit waits for its threads. */
 function dieBy(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
-  process.kill(process.pid, signal);
-  // The first process of a container is not killed by a signal that it does not listen to.
+  // Behind the handlers that end children. The first process of a container is not killed by a signal that it does not
+  // listen to, and exits.
+  process.on('exit', () => process.kill(process.pid, signal));
   process.exit(130);
 }
 

@@ -151,7 +151,7 @@ describe('a history that does not fit', () => {
       ...(messages.at(-1) as HistoryMessage),
       content: 'when does the ferry to Laboe leave?',
     };
-    const { decisions } = plan(messages, 800);
+    const { decisions } = plan(messages, 1500);
     const levelOf = (sequence: number) => decisions.find(({ from, to }) => from <= sequence && sequence <= to)?.level;
     expect(levelOf(about + 1)).toBeLessThan(Number(levelOf(about + 3)));
   });
