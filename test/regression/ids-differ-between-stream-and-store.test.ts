@@ -50,7 +50,7 @@ const cases = endings.flatMap((ending) => transports.map((transport) => [ending[
 
 describe.each(cases)('a turn that %s, streamed over %s', (_what, transport, ending) => {
   it.each([null, 0])('shows only ids that the store knows, with maxHistory %s', async (maxHistory) => {
-    const sessionId = await client.createSession({ maxHistory });
+    const sessionId = await client.createSession({ maxHistory, maxStepsPerTurn: 1 });
     const events = await streamTurn(transport, sessionId, ending);
     const ids = [...new Set(events.flatMap(idsIn))];
     // The session, the turn, the user's message and the reply, and none twice under another name.

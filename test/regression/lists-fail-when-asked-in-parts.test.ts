@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const connections = ['messages', 'turns', 'modelCalls', 'traceEvents', 'traceEvents(types: [TURN_STARTED])'];
-const lengths = [6, 3, 3, 9, 3];
+const lengths = [6, 3, 3, 12, 3];
 
 async function conversation(): Promise<string> {
   const id = await client.createSession({ title: 'parts of lists' });

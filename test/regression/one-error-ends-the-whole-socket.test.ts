@@ -61,6 +61,14 @@ async function failureOf(socket: RawSocket, id: string) {
   return { codes: errors?.map(({ extensions }: { extensions: { code: string } }) => extensions.code), end: end?.type };
 }
 
+/** The next frame of an operation that is not about its prompt. */
+async function nextTold(socket: RawSocket, id: string) {
+  for (;;) {
+    const frame = await socket.receiveFor(id);
+    if (frame?.payload?.data?.stream?.__typename !== 'ContextReported') return frame;
+  }
+}
+
 type Operation = readonly [string, Record<string, unknown>?];
 const faults: readonly [string, string, (sessionId: string, turnId: string) => Operation][] = [
   [
@@ -108,7 +116,7 @@ describe('on one socket, beside a turn that is being followed,', () => {
     socket.subscribe('bad', documents.stream, { input: { sessionId: other, message: 'fail' } });
     const started = await socket.receiveFor('bad');
     expect(started?.payload.data.stream.__typename).toBe('TurnStarted');
-    const failed = await socket.receiveFor('bad');
+    const failed = await nextTold(socket, 'bad');
     expect(failed?.payload.data.stream).toMatchObject({
       __typename: 'TurnFailed',
       error: { code: 'PROVIDER_UNAVAILABLE' },
@@ -126,7 +134,7 @@ describe('on one socket, beside a turn that is being followed,', () => {
       const id = `bad ${round}`;
       app.provider.enqueue([script.text('soon gone'), script.silence()]);
       socket.subscribe(id, documents.stream, { input: { sessionId: other, message: 'x' } });
-      for (let seen = 0; seen < 2; seen += 1) await socket.receiveFor(id);
+      for (let seen = 0; seen < 2; seen += 1) await nextTold(socket, id);
       const { errors } = await client.run('mutation ($id: ID!) { deleteChatSession(id: $id) }', { id: other });
       expect(errors).toBeUndefined();
       const { data, errors: told } = (await socket.receiveFor(id))?.payload ?? {};
@@ -143,7 +151,7 @@ describe('on one socket, beside a turn that is being followed,', () => {
     app.provider.enqueue([script.text('left'), script.silence()]);
     socket.subscribe('again', documents.stream, { input: { sessionId: other, message: 'x' } });
     const started = await socket.receiveFor('again');
-    const written = await socket.receiveFor('again');
+    const written = await nextTold(socket, 'again');
     expect(written?.payload.data.stream.delta).toBe('left');
     socket.complete('again');
     socket.complete('never begun');

@@ -88,8 +88,8 @@ async function startTurn() {
 
 /** Everything up to the last piece of the text. */
 async function readText(reader: EventStream): Promise<Event[]> {
-  const events: Event[] = [];
-  for (let length = 0; length < whole.length; length += events.at(-1).delta.length) {
+  const events: Event[] = [await reader.until(({ __typename }) => __typename === 'TextDelta')];
+  for (let { length } = events[0].delta; length < whole.length; length += events.at(-1).delta.length) {
     const event = await reader.next();
     expect(event?.__typename).toBe('TextDelta');
     events.push(event);

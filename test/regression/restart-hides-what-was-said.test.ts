@@ -27,7 +27,8 @@ const usage = script.usage({ prompt: 11, completion: 7 });
 
 /** A conversation in which everything has happened that a page may have to show. */
 async function eventfulSession(): Promise<string> {
-  const id = await client.createSession({ title: 'Eventful', metadata: { tab: 3 }, systemPrompt: 'Be kind.' });
+  const settings = { systemPrompt: 'Be kind.', maxStepsPerTurn: 1 };
+  const id = await client.createSession({ title: 'Eventful', metadata: { tab: 3 }, ...settings });
   await client.seed(id, [
     { role: 'USER', content: 'seeded question' },
     { role: 'ASSISTANT', content: '', toolCalls: [{ id: 'c1', name: 'look', arguments: {} }] },
