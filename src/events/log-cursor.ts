@@ -52,7 +52,12 @@ export class LogCursor implements AsyncIterableIterator<TurnEvent, undefined, un
   }
 
   #take(): TurnEvent | null {
-    const first = this.#log.at(this.#index);
+    let first = this.#log.at(this.#index);
+    // A follower of another process may have been told more than this log knew when the cursor was made.
+    while (first && first.sequence <= this.#after) {
+      this.#index += 1;
+      first = this.#log.at(this.#index);
+    }
     if (!first) return null;
     this.#index += 1;
     let event = cutBefore(first, first.sequence, this.#after);

@@ -53,9 +53,9 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
         if (isTerminal(result.value)) void this.return();
         return result;
       }
-      const isEnded = this.#followed?.log.isEnded;
+      const isTold = this.#isTold;
       this.#letGo();
-      if (isEnded) break;
+      if (isTold) break;
     }
     return this.return();
   }
@@ -66,10 +66,16 @@ export class TurnFollower implements AsyncIterableIterator<TurnEvent, undefined,
     return finished;
   }
 
+  /** Whether all of the turn was told. A place behind its end is none that anybody was told. */
+  get #isTold(): boolean {
+    const log = this.#followed?.log;
+    return log?.isEnded === true && this.#after <= log.sequence;
+  }
+
   #follow(followed: FollowedLog): void {
     this.#followed = followed;
     const { log } = followed;
-    // A place behind the end is none that anybody was told: the turn is told whole.
+    // Then the turn is told whole.
     if (log.isEnded && this.#after > log.sequence) this.#after = 0;
     this.#cursor = new LogCursor(log, this.#after);
   }

@@ -94,6 +94,13 @@ describe('the log of a turn', () => {
     ]);
   });
 
+  it('never tells again what a follower was told before this log knew of it', async () => {
+    const log = logOf({ type: 'TurnStarted' });
+    const reading = readAll(new LogCursor(log.events, 44));
+    for (const body of [stepCompleted, text('ab'), text('cd'), { type: 'TurnCompleted' } as const]) log.append(body);
+    expect(essence(await reading)).toEqual(['TextDelta:cd', 'TurnCompleted']);
+  });
+
   it('ends a waiting reader at once when it leaves, and forgets it', async () => {
     const log = logOf({ type: 'TurnStarted' });
     const cursor = new LogCursor(log.events, 41);
