@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import { startToolCall } from '../db/queries/start-tool-call.js';
 import type { ToolResult } from '../db/queries/store-tool-result.js';
+import { type Backoff, backoffMs } from '../model/backoff.js';
+import { wait } from '../model/retry.js';
 import type { CallPlan } from './call-plan.js';
 import type { AgentDependencies } from './dependencies.js';
 import type { CallOutcome } from './diagnosis/diagnose.js';
@@ -20,7 +21,7 @@ export interface Round {
   readonly step: number;
 }
 
-const firstPauseMs = 200;
+const backoff: Backoff = { firstMs: 200, longestMs: Number.POSITIVE_INFINITY };
 
 /** Longest result for the model of this turn, in UTF-16 units. */
 export const limitOf = (deps: AgentDependencies, { facts }: RunningTurn): number =>
@@ -46,8 +47,7 @@ function returned(round: Round, call: StoredToolCall, limit: number, value: unkn
 
 /** Waits before another attempt, less when the turn is cut off. */
 async function pause({ deps, turn }: Round, attempt: number): Promise<void> {
-  const ms = firstPauseMs * 2 ** (attempt - 1) * (0.5 + deps.random() / 2);
-  await sleep(ms, undefined, { signal: turn.signal }).catch(() => {});
+  await wait(backoffMs(backoff, attempt, deps.random()), turn.signal).catch(() => {});
 }
 
 /**

@@ -1,15 +1,14 @@
+import { type Backoff, backoffMs } from './backoff.js';
 import type { ModelError } from './port.js';
 import { systemTimers, type Timers } from './timers.js';
 
-const firstDelayMs = 500;
-const longestDelayMs = 8_000;
+const backoff: Backoff = { firstMs: 500, longestMs: 8_000 };
 /** A provider that asks for more than this is not worth waiting for: the turn fails and its client decides. */
 const longestRetryAfterMs = 10_000;
 
 /**
- * How long to wait before the next attempt, in milliseconds; null: do not try again. The wait doubles with each attempt,
- * between half and all of it by chance, so that callers which failed together do not come back together. A provider's
- * wish is kept to, with a little chance on top.
+ * How long to wait before the next attempt, in milliseconds; null: do not try again. A provider's wish is kept to,
+ * with a little chance on top.
  *
  * Counting attempts, and not retrying once anything was received, is the caller's part.
  *
@@ -18,11 +17,10 @@ const longestRetryAfterMs = 10_000;
  */
 export function retryDelayMs(error: ModelError, attempt: number, random: number): number | null {
   if (!error.retryable) return null;
-  const full = Math.min(firstDelayMs * 2 ** (attempt - 1), longestDelayMs);
-  const delay = Math.round(full / 2 + (full / 2) * random);
+  const delay = backoffMs(backoff, attempt, random);
   if (error.retryAfterMs === null) return delay;
   if (error.retryAfterMs > longestRetryAfterMs) return null;
-  return Math.max(delay, Math.min(error.retryAfterMs + Math.round(random * firstDelayMs), longestRetryAfterMs));
+  return Math.max(delay, Math.min(error.retryAfterMs + Math.round(random * backoff.firstMs), longestRetryAfterMs));
 }
 
 /** Waits. @throws the signal's reason, at once, when it aborts. */
