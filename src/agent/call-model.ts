@@ -1,5 +1,4 @@
 import { bookFailedCall } from '../db/queries/book-failed-call.js';
-import { openModelCall } from '../db/queries/open-model-call.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { ErrorCode } from '../errors.js';
@@ -16,6 +15,7 @@ import { retryDelayMs, wait } from '../model/retry.js';
 import { settleFigures } from './call-figures.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
+import { openCall } from './open-call.js';
 import type { ReplyWriter } from './reply-writer.js';
 import { modelCallTrace } from './traces.js';
 
@@ -46,38 +46,6 @@ interface Step {
   readonly signal: AbortSignal;
 }
 
-/** A price as the ledger takes it; null when it is unknown. */
-export const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
-  model.prices?.[kind].toFixed(8) ?? null;
-
-async function openCall(
-  deps: AgentDependencies,
-  { turn, step, model, report }: Step,
-  attempt: number,
-): Promise<string> {
-  const id = deps.newId();
-  const opened = await openModelCall(deps.db, {
-    id,
-    turnId: turn.turnId,
-    epoch: turn.epoch,
-    sessionId: turn.sessionId,
-    budgetId: turn.budgetId,
-    owner: turn.owner,
-    tenant: turn.tenant,
-    step,
-    attempt,
-    model: model.id,
-    inputPrice: priceText(model, 'input'),
-    cachedInputPrice: priceText(model, 'cachedInput'),
-    outputPrice: priceText(model, 'output'),
-    purpose: 'ANSWER',
-    contextReport: report,
-  });
-  if (!opened) throw new OwnershipLost();
-  await deps.failpoint('after-open-call');
-  return id;
-}
-
 function failure(deps: AgentDependencies, { turn, model }: Step, error: unknown): Attempt['error'] & object {
   if (error instanceof ModelError) {
     deps.log.warn({ turnId: turn.turnId, model: model.id, code: error.code, ...error.facts }, 'model call failed');
@@ -89,7 +57,10 @@ function failure(deps: AgentDependencies, { turn, model }: Step, error: unknown)
 
 async function attemptCall(deps: AgentDependencies, step: Step, attempt: number): Promise<Attempt> {
   const { request, writer, signal } = step;
-  const id = await openCall(deps, step, attempt);
+  const { turn, model, report } = step;
+  const row = { step: step.step, attempt, purpose: 'ANSWER', contextReport: report } as const;
+  const id = await openCall(deps, turn, model, row);
+  await deps.failpoint('after-open-call');
   const startedAt = deps.now();
   let firstTokenAt: Date | null = null;
   let usage: TokenUsage | null = null;

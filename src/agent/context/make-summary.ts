@@ -1,12 +1,11 @@
 import { bookSummary } from '../../db/queries/book-summary.js';
-import { openModelCall } from '../../db/queries/open-model-call.js';
 import { whileUnavailable } from '../../db/while-unavailable.js';
 import type { ModelInfo } from '../../model/catalog.js';
 import { ModelError, type ModelRequest, type TokenUsage } from '../../model/port.js';
 import { type CallFacts, settleFigures } from '../call-figures.js';
-import { priceText } from '../call-model.js';
 import type { AgentDependencies } from '../dependencies.js';
 import { OwnershipLost } from '../ends.js';
+import { openCall } from '../open-call.js';
 import type { RunningTurn } from '../running-turn.js';
 import { modelCallTrace } from '../traces.js';
 import type { History } from './history.js';
@@ -94,25 +93,7 @@ export async function makeSummary(
   const model = summaryModel(deps, own);
   const request = summaryRequest(model, source);
   if (!request) return null;
-  const id = deps.newId();
-  const opened = await openModelCall(deps.db, {
-    id,
-    turnId: facts.turnId,
-    epoch: facts.epoch,
-    sessionId: facts.sessionId,
-    budgetId: facts.budgetId,
-    owner: facts.owner,
-    tenant: facts.tenant,
-    step,
-    attempt: 1,
-    model: model.id,
-    inputPrice: priceText(model, 'input'),
-    cachedInputPrice: priceText(model, 'cachedInput'),
-    outputPrice: priceText(model, 'output'),
-    purpose: 'SUMMARY',
-    contextReport: null,
-  });
-  if (!opened) throw new OwnershipLost();
+  const id = await openCall(deps, facts, model, { step, attempt: 1, purpose: 'SUMMARY', contextReport: null });
   const startedAt = deps.now();
   const { content, finishReason, ...answer } = await ask(deps, turn, request);
   const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now());
