@@ -1,14 +1,7 @@
-import { imageBytes } from '../../db/queries/image-bytes.js';
+import { imageBytes, toDataUri } from '../../db/queries/image-bytes.js';
 import type { Queryable } from '../../db/queries/queryable.js';
 import type { PromptMessage } from '../../model/port.js';
 import { digestOf } from './images.js';
-
-/** The type of an image by its first bytes, which were checked before it was stored. */
-function typeOf(data: Buffer): string {
-  if (data[0] === 0x89) return 'image/png';
-  if (data[0] === 0xff) return 'image/jpeg';
-  return data[0] === 0x47 ? 'image/gif' : 'image/webp';
-}
 
 /** Puts the stored bytes of images in the place of their references. Reads nothing when there are none. */
 export async function resolveImages(
@@ -22,14 +15,14 @@ export async function resolveImages(
     return digest === null ? [] : [{ reference, key: { sessionId, digest } }];
   });
   if (stored.length === 0) return messages;
-  const bytes = await imageBytes(
+  const blobs = await imageBytes(
     db,
     stored.map(({ key }) => key),
   );
   const urls = new Map<string, string | null>(
     stored.map(({ reference }, at) => {
-      const data = bytes[at];
-      return [reference, data ? `data:${typeOf(data)};base64,${data.toString('base64')}` : null] as const;
+      const blob = blobs[at];
+      return [reference, blob ? toDataUri(blob) : null] as const;
     }),
   );
   return messages.map((message) =>

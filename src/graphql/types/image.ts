@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { imageBytes } from '../../db/queries/image-bytes.js';
+import { imageBytes, toDataUri } from '../../db/queries/image-bytes.js';
 import { badInput } from '../../errors.js';
 import { batched } from '../batch.js';
 import { builder } from '../builder.js';
@@ -11,7 +11,6 @@ const maxInlinedBytes = 134_217_728;
 interface StoredImage {
   readonly sessionId: string;
   readonly digest: string;
-  readonly mimeType: string;
   readonly byteSize: number;
 }
 
@@ -24,10 +23,7 @@ function dataUri(context: Context, info: GraphQLResolveInfo, image: StoredImage)
       );
     }
     const found = await imageBytes(context.database.pool, images);
-    return images.map(({ mimeType }, index) => {
-      const data = found[index];
-      return data ? `data:${mimeType};base64,${data.toString('base64')}` : new Error('The bytes of an image are gone.');
-    });
+    return found.map((blob) => (blob ? toDataUri(blob) : new Error('The bytes of an image are gone.')));
   });
 }
 
@@ -40,7 +36,7 @@ builder.prismaObject('MessageImage', {
       description:
         'Ready for the src of an img: the https URL as it was sent, or a data URI of the stored bytes. A data URI is as large as its image, so select it only where it is shown; one answer carries at most 128 MiB of them.',
       complexity: 5,
-      select: { sessionId: true, digest: true, url: true, blob: { select: { mimeType: true, byteSize: true } } },
+      select: { sessionId: true, digest: true, url: true, blob: { select: { byteSize: true } } },
       resolve: ({ sessionId, digest, url, blob }, _args, context, info) =>
         url ?? dataUri(context, info, { sessionId, digest: String(digest), ...required(blob) }),
     }),
