@@ -3,9 +3,9 @@ import { flushReply } from '../db/queries/flush-reply.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import { storeStep } from '../db/queries/store-step.js';
 import { ChatError, type ErrorCode } from '../errors.js';
-import type { GoesOn, TurnEventBody } from '../events/event.js';
+import type { GoesOn, StepAssessment, TurnEventBody } from '../events/event.js';
 import type { ModelInfo } from '../model/catalog.js';
-import { type Assessment, assess } from './assessment/assess.js';
+import { assess } from './assessment/assess.js';
 import { goesOnFor, promptTail } from './assessment/next-step.js';
 import { type CallResult, callModel } from './call-model.js';
 import { type BuiltRequest, buildRequest } from './context/build-request.js';
@@ -35,7 +35,7 @@ export interface LastStep {
 
 /** How a reply was judged, and what follows from it for the turn. */
 export interface Judgement {
-  readonly assessment: Assessment;
+  readonly assessment: StepAssessment;
   readonly goesOn: GoesOn | null;
 }
 

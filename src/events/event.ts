@@ -15,10 +15,13 @@ export interface StepUsage extends TokenUsage {
   readonly estimated: boolean;
 }
 
-/** How a step was judged; see src/agent/assessment/assess.ts. */
+/** How a step was judged. The words of `reasons` are for people and machines alike and are never changed. */
 export interface StepAssessment {
+  /** Whether the turn could end with it. */
   readonly completed: boolean;
+  /** From 0 to 1; null when there is no answer to be confident in. */
   readonly confidence: number | null;
+  /** Whether the model seems to lack something that only the user can tell. */
   readonly needsClarification: boolean;
   readonly reasons: readonly string[];
 }

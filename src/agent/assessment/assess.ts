@@ -1,3 +1,4 @@
+import type { StepAssessment } from '../../events/event.js';
 import type { ModelFinishReason } from '../../model/port.js';
 import { checked, phrases, type Signal } from './phrases.js';
 
@@ -11,17 +12,6 @@ export interface ReplyFacts {
   readonly thinking: string;
 }
 
-/** How a reply is judged. The words of `reasons` are for people and machines alike and are never changed. */
-export interface Assessment {
-  /** Whether the turn could end with it. */
-  readonly completed: boolean;
-  /** From 0 to 1; null when there is no answer to be confident in. */
-  readonly confidence: number | null;
-  /** Whether the model seems to lack something that only the user can tell. */
-  readonly needsClarification: boolean;
-  readonly reasons: readonly string[];
-}
-
 /**
  * Thinking goes back and forth: only how it ends is a judgement of the reply that follows it. In UTF-16 units, some three
  * sentences.
@@ -33,9 +23,9 @@ const usualConfidence = 0.9;
 const uncertainFactor = 0.6;
 const missingFactor = 0.5;
 
-function endOf(text: string, { source, flags }: RegExp): number {
+function endOf(text: string, pattern: RegExp): number {
   let end = -1;
-  for (const match of text.matchAll(new RegExp(source, flags))) end = match.index + match[0].length;
+  for (const match of text.matchAll(pattern)) end = match.index + match[0].length;
   return end;
 }
 
@@ -51,7 +41,7 @@ export function signalsOf(thinking: string): ReadonlySet<Signal> {
   return signals;
 }
 
-const none = (reason: string): Assessment => ({
+const none = (reason: string): StepAssessment => ({
   completed: false,
   confidence: null,
   needsClarification: false,
@@ -59,7 +49,7 @@ const none = (reason: string): Assessment => ({
 });
 
 /** Judges a reply by its facts alone, so that the same facts are always judged alike. */
-export function assess({ finishReason, saysSomething, callsTools, thinking }: ReplyFacts): Assessment {
+export function assess({ finishReason, saysSomething, callsTools, thinking }: ReplyFacts): StepAssessment {
   if (callsTools) return none('tool_calls');
   if (finishReason === 'content_filter') return none('content_filter');
   if (!saysSomething) return none('empty_reply');

@@ -1,6 +1,5 @@
-import type { GoesOn } from '../../events/event.js';
+import type { GoesOn, StepAssessment } from '../../events/event.js';
 import type { PromptMessage } from '../../model/port.js';
-import type { Assessment } from './assess.js';
 
 interface Standing {
   /** Whether the turn may make a further model call. */
@@ -13,7 +12,7 @@ interface Standing {
 
 /** Why a reply without calls of tools is followed by a further step; null when it is the last. */
 export function goesOnFor(
-  { completed, reasons }: Assessment,
+  { completed, reasons }: StepAssessment,
   { mayGoOn, hasVerified, isLengthWanted }: Standing,
 ): GoesOn | null {
   if (completed || !mayGoOn) return null;

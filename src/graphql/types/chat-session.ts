@@ -158,6 +158,8 @@ export const ChatSession = builder.prismaNode('ChatSession', {
       description:
         'Where this session stands in sessionEvents: behind every turn that has ended, before the active one. Give it as after, and nothing is missed between this read and the subscription, however often the connection is lost before its first event.',
       select: { id: true, turnCount: true, queuedTurns: true, activeTurn: { select: { number: true } } },
+      // By the row of the session where that is possible: a place that was asked for later might lie behind a turn whose
+      // messages this answer does not show.
       resolve: async ({ id, turnCount, queuedTurns, activeTurn }, _args, { database, principal }) => {
         if (activeTurn) return encodeSessionCursor(id, activeTurn.number - 1);
         if (queuedTurns === 0) return encodeSessionCursor(id, turnCount);
