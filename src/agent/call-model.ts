@@ -16,6 +16,7 @@ import { settleFigures } from './call-figures.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
 import { openCall } from './open-call.js';
+import { patiently } from './patience.js';
 import type { ReplyWriter } from './reply-writer.js';
 import { modelCallTrace } from './traces.js';
 
@@ -108,7 +109,7 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
  * Makes the model call of a step, again after failures that a retry may help, as long as nothing was received. Every
  * attempt has its own ledger row, written before its request.
  *
- * @throws OwnershipLost when the turn was taken over.
+ * @throws OwnershipLost when the turn was taken over, and the error of a database that stayed away.
  */
 export async function callModel(deps: AgentDependencies, step: Step): Promise<CallResult> {
   for (let attempt = 1; ; attempt += 1) {
@@ -120,14 +121,10 @@ export async function callModel(deps: AgentDependencies, step: Step): Promise<Ca
         : null;
     if (delay === null) return result;
     const trace = { id: deps.newId(), data: modelCallTrace(call, step.model.id, attempt, null) };
-    try {
-      if (!(await bookFailedCall(deps.db, step.turn, call, trace))) throw new OwnershipLost();
-    } catch (error) {
-      if (error instanceof OwnershipLost) throw error;
-      // The call is still to be booked, so it goes back to be settled with the turn.
-      deps.log.warn({ turnId: step.turn.turnId, err: error }, 'failed model call could not be booked yet');
-      return { ...result, error: { code: 'UNAVAILABLE', retryable: true } };
-    }
+    const booked = await patiently(deps, step.turn.turnId, 'a failed model call could not be booked yet', () =>
+      bookFailedCall(deps.db, step.turn, call, trace),
+    );
+    if (!booked) throw new OwnershipLost();
     try {
       await wait(delay, step.signal);
     } catch {

@@ -13,6 +13,7 @@ import { makeSummary } from './context/make-summary.js';
 import { contextTraces } from './context/trace.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
+import { patientReads } from './patience.js';
 import { ReplyWriter } from './reply-writer.js';
 import type { RunningTurn } from './running-turn.js';
 import { toStoredCalls } from './tool-calls.js';
@@ -63,10 +64,7 @@ export const stepEvent = (
   goesOn,
 });
 
-function codeOf(error: unknown): ErrorCode {
-  if (error instanceof ChatError) return error.code;
-  return isDatabaseUnavailable(error) ? 'UNAVAILABLE' : 'INTERNAL';
-}
+const codeOf = (error: unknown): ErrorCode => (error instanceof ChatError ? error.code : 'INTERNAL');
 
 /** The writer of a step, which goes on with the message that the step before or a lost attempt had begun. */
 export function openWriter(
@@ -154,7 +152,7 @@ function judgeReply(
 /**
  * One step: asks the model, and judges what it gave. Everything that can go wrong is a verdict.
  *
- * @throws OwnershipLost, and the error of a database that did not take a step that is followed by another.
+ * @throws OwnershipLost, and the error of a database that stayed away, or did not take a step that is followed by another.
  */
 export async function runModelStep(
   deps: AgentDependencies,
@@ -172,7 +170,8 @@ export async function runModelStep(
   try {
     if (!model) throw new ChatError('PROVIDER_REFUSED', `The model ${facts.model} is no longer offered here.`);
     const tail = promptTail(state.goesOn, state.partial?.kept ?? '');
-    context = await buildRequest(deps, facts, model, tail, (history, source) =>
+    const reads = { ...deps, db: patientReads(deps, facts.turnId) };
+    context = await buildRequest(reads, facts, model, tail, (history, source) =>
       makeSummary(deps, turn, step, model, history, source),
     );
     const { request, report } = context;
@@ -184,7 +183,7 @@ export async function runModelStep(
       verdict = judge(result, writer.saysSomething, signal);
     }
   } catch (error) {
-    if (error instanceof OwnershipLost) throw error;
+    if (error instanceof OwnershipLost || isDatabaseUnavailable(error)) throw error;
     verdict = failed(codeOf(error));
     if (!(error instanceof ChatError)) deps.log.error({ turnId: facts.turnId, err: error }, 'turn failed');
   }

@@ -3,6 +3,7 @@ import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { ModelInfo } from '../model/catalog.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
+import { patiently } from './patience.js';
 
 /** A price as the ledger takes it; null when it is unknown. */
 const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
@@ -11,17 +12,16 @@ const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =
 /**
  * Writes the ledger row of a request that a turn is about to make, with the prices of this moment. Gives its id.
  *
- * @throws OwnershipLost when the turn was taken over.
+ * @throws OwnershipLost when the turn was taken over, and the error of a database that stayed away.
  */
 export async function openCall(
-  { db, newId }: Pick<AgentDependencies, 'db' | 'newId'>,
+  deps: Pick<AgentDependencies, 'db' | 'newId' | 'log' | 'patienceMs'>,
   { turnId, epoch, sessionId, budgetId, owner, tenant }: TurnFacts,
   model: ModelInfo,
   call: Pick<ModelCallToOpen, 'step' | 'attempt' | 'purpose' | 'contextReport'>,
 ): Promise<string> {
-  const id = newId();
-  const opened = await openModelCall(db, {
-    id,
+  const row: ModelCallToOpen = {
+    id: deps.newId(),
     turnId,
     epoch,
     sessionId,
@@ -33,7 +33,10 @@ export async function openCall(
     cachedInputPrice: priceText(model, 'cachedInput'),
     outputPrice: priceText(model, 'output'),
     ...call,
-  });
+  };
+  const opened = await patiently(deps, turnId, 'a model call could not be opened yet', () =>
+    openModelCall(deps.db, row),
+  );
   if (!opened) throw new OwnershipLost();
-  return id;
+  return row.id;
 }

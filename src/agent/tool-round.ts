@@ -1,8 +1,8 @@
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import { findRepeatedCalls } from '../db/queries/repeated-calls.js';
-import { whileUnavailable } from '../db/while-unavailable.js';
 import { type CallPlan, mostFailures, planCall } from './call-plan.js';
 import type { AgentDependencies } from './dependencies.js';
+import { patiently } from './patience.js';
 import { requestInput } from './request-input.js';
 import { limitOf, type Round, runCall } from './run-call.js';
 import type { RunningTurn } from './running-turn.js';
@@ -22,11 +22,9 @@ async function planCalls({ deps, turn, step }: Round, calls: readonly StoredTool
   const limit = limitOf(deps, turn);
   const ids = calls.map(({ id }) => id);
   const { turnId } = turn.facts;
-  const repeated = await whileUnavailable(
-    async () => (step > 1 ? findRepeatedCalls(deps.db, turnId, ids, mostFailures) : new Set<string>()),
-    deps.patienceMs,
-    (error) => deps.log.warn({ turnId, err: error }, 'earlier calls could not be looked up yet'),
-  );
+  const look = () => findRepeatedCalls(deps.db, turnId, ids, mostFailures);
+  const repeated =
+    step > 1 ? await patiently(deps, turnId, 'earlier calls could not be looked up yet', look) : new Set<string>();
   return calls.map((call) => ({ call, plan: planCall(call, { tools, limit, isRepeated: repeated.has(call.id) }) }));
 }
 

@@ -1,9 +1,9 @@
-import { whileUnavailable } from '../db/while-unavailable.js';
 import type { TurnEventBody } from '../events/event.js';
 import type { LayoutEntry } from '../events/layout.js';
 import type { FailpointName } from '../failpoints.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
+import { patiently } from './patience.js';
 import type { RunningTurn } from './running-turn.js';
 
 /**
@@ -44,13 +44,8 @@ export class TurnJournal {
   ): Promise<boolean> {
     const at = this.deps.now();
     const layout = this.turn.log.layoutWith(events, at);
-    const { log, patienceMs } = this.deps;
     const { turnId } = this.turn.log.turn;
-    const stored = await whileUnavailable(
-      () => store(layout),
-      patienceMs,
-      (error) => log.warn({ turnId, err: error }, 'a step could not be stored yet'),
-    );
+    const stored = await patiently(this.deps, turnId, 'a step could not be stored yet', () => store(layout));
     if (stored === 'withheld') return false;
     if (!stored) {
       // Tools that still run do so for nobody.

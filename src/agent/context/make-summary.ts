@@ -1,11 +1,11 @@
 import { bookSummary } from '../../db/queries/book-summary.js';
-import { whileUnavailable } from '../../db/while-unavailable.js';
 import type { ModelInfo } from '../../model/catalog.js';
 import { ModelError, type ModelRequest, type TokenUsage } from '../../model/port.js';
 import { type CallFacts, settleFigures } from '../call-figures.js';
 import type { AgentDependencies } from '../dependencies.js';
 import { OwnershipLost } from '../ends.js';
 import { openCall } from '../open-call.js';
+import { patiently } from '../patience.js';
 import type { RunningTurn } from '../running-turn.js';
 import { modelCallTrace } from '../traces.js';
 import type { History } from './history.js';
@@ -102,10 +102,8 @@ export async function makeSummary(
     id: deps.newId(),
     data: { ...modelCallTrace(call, model.id, 1, finishReason), purpose: 'SUMMARY' },
   };
-  const booked = await whileUnavailable(
-    () => bookSummary(deps.db, facts, call, trace, summarised?.summary ?? null),
-    deps.patienceMs,
-    (error) => deps.log.warn({ turnId: facts.turnId, err: error }, 'a summary could not be booked yet'),
+  const booked = await patiently(deps, facts.turnId, 'a summary could not be booked yet', () =>
+    bookSummary(deps.db, facts, call, trace, summarised?.summary ?? null),
   );
   if (!booked) throw new OwnershipLost();
   return summarised;

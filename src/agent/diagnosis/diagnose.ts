@@ -1,8 +1,8 @@
 import { failuresInARow } from '../../db/queries/failures-in-a-row.js';
 import type { StoredToolCall } from '../../db/queries/owned-turn.js';
 import type { ToolResult } from '../../db/queries/store-tool-result.js';
-import { whileUnavailable } from '../../db/while-unavailable.js';
 import type { AgentDependencies } from '../dependencies.js';
+import { patiently } from '../patience.js';
 import type { RunningTurn } from '../running-turn.js';
 import type { RunFailure } from '../tools/run-failure.js';
 import { sessionTools } from '../tools/session-tools.js';
@@ -30,10 +30,8 @@ export async function diagnose(
 ): Promise<Diagnosis | null> {
   if (status !== 'FAILED' && status !== 'DENIED') return null;
   const { sessionId, turnId } = facts;
-  const before = await whileUnavailable(
-    () => failuresInARow(deps.db, sessionId, name),
-    deps.patienceMs,
-    (error) => deps.log.warn({ turnId, err: error }, 'a failure could not be looked into yet'),
+  const before = await patiently(deps, turnId, 'a failure could not be looked into yet', () =>
+    failuresInARow(deps.db, sessionId, name),
   );
   const category = categoryOf(errorCode, failure);
   const canAsk = sessionTools(deps.tools, facts).some(({ kind }) => kind === 'question');

@@ -26,9 +26,10 @@ WITH turn AS (
 )
 INSERT INTO model_calls (id, session_id, turn_id, budget_id, owner, tenant, step, attempt, purpose, model,
                          input_price, cached_input_price, output_price)
-SELECT $4, $5, id, $6, $7, $8, $3, $9, $15::model_call_purpose, $10, $11, $12, $13 FROM turn`;
+SELECT $4, $5, id, $6, $7, $8, $3, $9, $15::model_call_purpose, $10, $11, $12, $13 FROM turn
+ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt`;
 
-/** Writes the ledger row before the request is made. False when the turn is no longer this owner's. */
+/** Writes the ledger row before the request is made; again, when its answer was lost, it stays one. False when the turn is no longer this owner's. */
 export async function openModelCall(db: Queryable, call: ModelCallToOpen): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'open-model-call',

@@ -20,7 +20,7 @@ export interface StepToStore {
 }
 
 // The places behind the message are kept free for the results, so that they stand in the order of their calls, whichever
-// ends first. A step that was stored although its answer was lost is not booked a second time.
+// ends first.
 const text = `
 WITH turn AS (
   UPDATE turns
@@ -52,9 +52,12 @@ WITH turn AS (
   SELECT t.id, session.id, $13, session.last_trace_sequence - cardinality($24::uuid[]) + t.position, t.type, t.data
   FROM session, unnest($24::uuid[], $25::trace_event_type[], $26::jsonb[]) WITH ORDINALITY AS t(id, type, data, position)
 )
-SELECT 1 FROM session`;
+SELECT 1 FROM turns WHERE id = $13 AND lease_epoch = $14 AND status = 'RUNNING'`;
 
-/** Stores a step that is followed by another, and books its call. False when the turn is not this owner's any more. */
+/**
+ * Stores a step that is followed by another, and books its call. False when the turn is not this owner's any more. What
+ * was stored although its answer was lost is not stored again.
+ */
 export async function storeStep(db: Queryable, step: StepToStore): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'store-step',
