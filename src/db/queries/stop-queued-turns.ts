@@ -12,28 +12,22 @@ WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND t.status = 'QUEUED' AND (
 ORDER BY t.number
 FOR UPDATE OF t`;
 
-/**
- * How far the numbers of turns that are stopped in the queue lie behind the start of the one that runs meanwhile, whose
- * end is not known: more than it can tell, also when it is told anew by three owners.
- */
-const behindActive = 4_000_000;
-
-// Two events each, TurnStarted and TurnStopped. The message never gets a place in the history.
+// Two events each, TurnStarted and TurnStopped, which only followers of that very turn are told: in the events of the
+// session it never was. So they may have numbers that the turn that runs meanwhile has as well, whose end nobody knows.
+// The message never gets a place in the history.
 const stop = `
 WITH stopped AS (
   SELECT * FROM unnest($2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY AS q(id, number, trace_id, position)
 ), session AS (
   UPDATE chat_sessions
-  SET queued_turns = queued_turns - n, last_event_sequence = greatest(last_event_sequence, coalesce(
-        (SELECT event_base + ${behindActive} FROM turns WHERE turns.id = active_turn_id), 0)) + 2 * n,
-      last_trace_sequence = last_trace_sequence + n, updated_at = now()
+  SET queued_turns = queued_turns - n, last_trace_sequence = last_trace_sequence + n, updated_at = now()
   FROM (SELECT count(*)::int AS n FROM stopped) AS counted
   WHERE id = $1
-  RETURNING id, last_event_sequence - 2 * n AS event_base, last_trace_sequence - n AS trace_base
+  RETURNING id, last_event_sequence AS event_base, last_trace_sequence - n AS trace_base
 ), turn AS (
   UPDATE turns
   SET status = 'STOPPED', finish_reason = 'STOPPED', stop_requested_at = now(), finished_at = now(),
-      event_base = session.event_base + 2 * (stopped.position - 1), event_layout = $5::jsonb
+      event_base = session.event_base, event_layout = $5::jsonb
   FROM session, stopped WHERE turns.id = stopped.id
 )
 INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)

