@@ -79,13 +79,14 @@ export const errorTable = {
   INPUT_EXPIRED: {
     category: 'user',
     retryable: false,
-    message: 'This request has expired.',
+    message:
+      'This request has expired and the turn has gone on without an answer: send what you have to say as a message.',
     description: 'The answer came after expiresAt; the turn went on without it.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     category: 'user',
     retryable: false,
-    message: 'This client id was used before with other input: use a new id for a new message.',
+    message: 'This client id was used before with other input: use a new one.',
     description: 'The same clientMessageId or clientSessionId came with other input. Nothing was stored.',
   },
   BUDGET_EXCEEDED: {
@@ -142,7 +143,8 @@ export const errorTable = {
   CONTEXT_OVERFLOW: {
     category: 'user',
     retryable: false,
-    message: "The conversation does not fit into the model's context window.",
+    message:
+      "This message does not fit into the model's context window: send a shorter one, or choose a model with a larger window with updateChatSession.",
     description: 'The prompt is larger than the window of the model, even after shortening.',
   },
   EMPTY_RESPONSE: {
@@ -155,7 +157,8 @@ export const errorTable = {
     category: 'user',
     retryable: false,
     message: 'The turn needed more model calls than it may make.',
-    description: 'maxStepsPerTurn was reached without a usable reply.',
+    description:
+      'Not given by this version: a turn that reaches maxStepsPerTurn completes with the finishReason MAX_STEPS and what there is.',
   },
   INTERRUPTED: {
     category: 'system',

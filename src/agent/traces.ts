@@ -30,8 +30,11 @@ export const assessmentTrace = (step: number, { assessment, goesOn }: Judgement)
 });
 
 /** Trace data of a tool call that has ended: no contents. */
-export const toolCallTrace = ({ id, name }: StoredToolCall, { status, result, errorCode, durationMs }: ToolResult) => ({
-  toolCallId: id,
+export const toolCallTrace = (
+  { callId, name }: StoredToolCall,
+  { status, result, errorCode, durationMs }: ToolResult,
+) => ({
+  toolCallId: callId,
   name,
   status,
   errorCode,
@@ -40,8 +43,8 @@ export const toolCallTrace = ({ id, name }: StoredToolCall, { status, result, er
 });
 
 /** Trace data of what a failed call was taken for. */
-export const diagnosisTrace = ({ id, name }: StoredToolCall, { category, failures, suggestion }: Diagnosis) => ({
-  toolCallId: id,
+export const diagnosisTrace = ({ callId, name }: StoredToolCall, { category, failures, suggestion }: Diagnosis) => ({
+  toolCallId: callId,
   name,
   category,
   failures,

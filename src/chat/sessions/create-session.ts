@@ -1,4 +1,3 @@
-import { Decimal } from 'decimal.js';
 import type { Principal } from '../../auth/principal.js';
 import { createSession as insertSession, type SessionToCreate } from '../../db/queries/create-session.js';
 import { findSession, findSessionByClientId } from '../../db/queries/find-session.js';
@@ -27,11 +26,9 @@ async function readBudget(
     return { budget: { sharedWith: shared }, maxCostUsd: other.maxCostUsd };
   }
   const { maxCostUsd, maxTokens } = input.budget ?? {};
-  const cost =
-    maxCostUsd === undefined
-      ? new Decimal(deps.settings.budgetMaxCostUsd).toFixed(12)
-      : settings.readMaxCost(maxCostUsd);
-  const tokens = maxTokens === undefined ? deps.settings.budgetMaxTokens : settings.readMaxTokens(maxTokens);
+  const usual = settings.defaultBudget(deps.settings);
+  const cost = maxCostUsd === undefined ? usual.maxCostUsd : settings.readMaxCost(maxCostUsd);
+  const tokens = maxTokens === undefined ? usual.maxTokens : settings.readMaxTokens(maxTokens);
   return { budget: { id: deps.newId(), maxCostUsd: cost, maxTokens: tokens }, maxCostUsd: cost };
 }
 

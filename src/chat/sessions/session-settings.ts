@@ -2,6 +2,7 @@ import { Decimal } from 'decimal.js';
 import { canonicalJson } from '../../digest.js';
 import { badInput, ChatError } from '../../errors.js';
 import type { ModelCatalog, ModelInfo } from '../../model/catalog.js';
+import type { ChatDependencies } from '../dependencies.js';
 import { checkLength, checkStorable, checkStorableJson } from '../text.js';
 
 export const defaultSystemPrompt = 'You are a helpful assistant.';
@@ -61,6 +62,12 @@ export function readMaxCost(value: number | null): string | null {
   }
   return new Decimal(value).toFixed(12);
 }
+
+/** The limits of a session that names none. */
+export const defaultBudget = ({ budgetMaxCostUsd, budgetMaxTokens }: ChatDependencies['settings']) => ({
+  maxCostUsd: new Decimal(budgetMaxCostUsd).toFixed(12),
+  maxTokens: budgetMaxTokens,
+});
 
 export function readTemperature(value: number | null): number | null {
   if (value === null) return null;

@@ -27,6 +27,7 @@ function readUpdate(deps: Dependencies, change: SessionChange): SessionUpdate {
       maxStepsPerTurn: settings.readMaxSteps(maxStepsPerTurn ?? settings.defaultMaxSteps),
     }),
     ...(metadata !== undefined && { metadata: settings.readMetadata(metadata) }),
+    ...(budget === null && settings.defaultBudget(deps.settings)),
     ...(budget?.maxCostUsd !== undefined && { maxCostUsd: settings.readMaxCost(budget.maxCostUsd) }),
     ...(budget?.maxTokens !== undefined && { maxTokens: settings.readMaxTokens(budget.maxTokens) }),
   };

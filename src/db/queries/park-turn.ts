@@ -54,7 +54,7 @@ WITH turn AS (
 ), trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT trace_id, session_id, $1, trace_sequence, 'INPUT_REQUESTED',
-         jsonb_strip_nulls(jsonb_build_object('requestId', request_id, 'kind', kind, 'toolCallId', tool_call_id,
+         jsonb_strip_nulls(jsonb_build_object('requestId', request_id, 'kind', kind, 'toolCallId', (SELECT c.call_id FROM tool_calls c WHERE c.id = tool_call_id),
                                               'argumentsDigest', left(arguments_digest, 16), 'expiresAt', expires_at))
   FROM asked
 )

@@ -22,7 +22,8 @@ const UpdateChatSessionInput = builder.inputType('UpdateChatSessionInput', {
     }),
     budget: t.field({
       type: BudgetInput,
-      description: 'New limits; what was spent stays spent. They hold for all sessions that share the budget.',
+      description:
+        'New limits; what was spent stays spent. They hold for all sessions that share the budget. A limit that is left out stays; null: those of a new session.',
     }),
     metadata: t.field({
       type: 'JSON',

@@ -34,6 +34,12 @@ export const ChatSessionStatus = builder.enumType('ChatSessionStatus', {
 /** How many messages a history counts for, at most, in the complexity of an operation: its true length is unknown. */
 const countedHistory = 200;
 
+/** One selection for both fields that read it, so that a document with both reads once. */
+const pendingInputs = {
+  where: { status: 'PENDING' as const, turn: { status: 'AWAITING_INPUT' as const } },
+  orderBy: [{ createdAt: 'asc' as const }, { id: 'asc' as const }],
+};
+
 export const ChatSession = builder.prismaNode('ChatSession', {
   description: 'A multi-turn conversation with persistent history and a budget that all of its turns share.',
   id: { field: 'id' },
@@ -172,13 +178,16 @@ export const ChatSession = builder.prismaNode('ChatSession', {
       description:
         'What the active turn waits for, the oldest when it waits for several things; null when it does not wait.',
       select: (_args, _context, nestedSelection) => ({
-        inputRequests: nestedSelection({
-          where: { status: 'PENDING' as const, turn: { status: 'AWAITING_INPUT' as const } },
-          orderBy: [{ createdAt: 'asc' as const }, { id: 'asc' as const }],
-          take: 1,
-        }),
+        inputRequests: nestedSelection(pendingInputs),
       }),
       resolve: ({ inputRequests }) => inputRequests[0] ?? null,
+    }),
+    pendingInputs: t.field({
+      type: [InputRequest],
+      description: 'All that the active turn waits for, the oldest first; empty when it does not wait.',
+      complexity: { field: 1, multiplier: 4 },
+      select: (_args, _context, nestedSelection) => ({ inputRequests: nestedSelection(pendingInputs) }),
+      resolve: ({ inputRequests }) => inputRequests,
     }),
     modelCalls: t.connection({
       type: ModelCall,

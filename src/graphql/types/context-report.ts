@@ -34,7 +34,8 @@ export const ContextReport = builder.objectRef<ContextReportValue>('ContextRepor
     }),
     usedTokens: t.int({ description: `Tokens of the whole prompt. ${tokens}`, resolve: usedTokens }),
     utilization: t.float({
-      description: 'usedTokens as a part of windowTokens, from 0 to 1.',
+      description:
+        'usedTokens as a part of windowTokens, from 0 to 1. The reply needs room as well: maxOutputTokens of the session or the model, else 4,096, and at most half of the window is kept free for it.',
       resolve: (report) => usedTokens(report) / report.windowTokens,
     }),
     systemTokens: t.exposeInt('systemTokens', { description: 'Tokens of the system prompt.' }),

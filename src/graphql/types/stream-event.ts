@@ -111,7 +111,7 @@ const StepCompleted = eventType('StepCompleted').implement({
 const ToolCallStarted = eventType('ToolCallStarted').implement({
   interfaces,
   description:
-    'A call of a tool has begun, or a question or a tool of the client is about to be asked for. Calls of one step may run at the same time. A call that needs approval begins when it has it.',
+    'A call of a tool has begun, or a question or a tool of the client is about to be asked for. Calls of one step may run at the same time. A call that needs approval begins when it has it; one that is refused, denied or not answered begins and completes at once.',
   fields: (t) => ({
     step: t.exposeInt('step', { description: 'Step of the turn that made the call, from 1.' }),
     toolCall: t.prismaField({

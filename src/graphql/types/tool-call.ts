@@ -31,7 +31,7 @@ export const ToolCall = builder.prismaObject('ToolCall', {
     }),
     errorCode: t.exposeString('errorCode', {
       nullable: true,
-      description: 'Why it failed, as a short code; null unless it failed.',
+      description: 'Why it gave no result, as a short code; null while it is open and when it succeeded.',
     }),
     durationMs: t.exposeInt('durationMs', {
       nullable: true,

@@ -1,4 +1,6 @@
+import type { Prisma } from '../../db/generated/prisma/client.js';
 import { builder } from '../builder.js';
+import { globalId } from '../ids.js';
 
 export const TraceEventType = builder.enumType('TraceEventType', {
   description: 'The kinds of record in the trace of a session.',
@@ -18,6 +20,17 @@ export const TraceEventType = builder.enumType('TraceEventType', {
   } as const,
 });
 
+/** The same records with the ids that clients know. That of a tool call is the one that the model gave, as everywhere. */
+function withPublicIds(data: Prisma.JsonValue): Prisma.JsonValue {
+  if (data === null || typeof data !== 'object' || Array.isArray(data)) return data;
+  const { modelCallId, requestId } = data;
+  return {
+    ...data,
+    ...(typeof modelCallId === 'string' && { modelCallId: globalId('ModelCall', modelCallId) }),
+    ...(typeof requestId === 'string' && { requestId: globalId('InputRequest', requestId) }),
+  };
+}
+
 export const TraceEvent = builder.prismaNode('TraceEvent', {
   description:
     'One record of what happened and why. Records are only ever added. They hold figures and digests, not the contents of messages.',
@@ -27,9 +40,12 @@ export const TraceEvent = builder.prismaNode('TraceEvent', {
     sequence: t.exposeInt('sequence', { description: 'Position in the trace of the session, from 1, without gaps.' }),
     type: t.expose('type', { type: TraceEventType, description: 'What happened.' }),
     turn: t.relation('turn', { nullable: true, description: 'The turn it happened in; null outside of one.' }),
-    data: t.expose('data', {
+    data: t.field({
       type: 'JSON',
-      description: 'The figures, an object whose fields depend on type and may grow.',
+      description:
+        'The figures, an object whose fields depend on type and may grow. Ids in it are those of the schema: modelCallId, requestId, toolCallId.',
+      select: { data: true },
+      resolve: ({ data }) => withPublicIds(data),
     }),
     at: t.expose('at', { type: 'DateTime', description: 'When it happened.' }),
   }),

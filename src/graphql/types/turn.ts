@@ -12,7 +12,10 @@ export const TurnStatus = builder.enumType('TurnStatus', {
     QUEUED: { description: 'Accepted, but it waits for the turn before it.' },
     RUNNING: { description: 'The model is being asked, or a tool is at work.' },
     AWAITING_INPUT: { description: 'It waits for an answer of the user.' },
-    COMPLETED: { description: 'It has a usable reply; finishReason says how it came to its end.' },
+    COMPLETED: {
+      description:
+        'It came to an end of its own, with a reply or, at a limit, with what there was; finishReason says which.',
+    },
     FAILED: { description: 'It has no usable reply; error says why. Text that had come is kept.' },
     STOPPED: { description: 'It was stopped by its user; text that had come is kept.' },
   } as const,
