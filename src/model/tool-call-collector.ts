@@ -7,7 +7,7 @@ export interface ToolCallCollector {
   readonly size: number;
   /** Takes a piece; gives what it adds, to be counted. */
   add(piece: ToolCallPiece): string;
-  /** @param isCut whether the output limit ended the reply, so that the last call may lack its end. */
+  /** @param isCut whether the output limit ended the reply, so that any call may lack its end. */
   calls(isCut: boolean): ModelToolCall[];
 }
 
@@ -22,15 +22,12 @@ export function createToolCallCollector(): ToolCallCollector {
   const drafts: Draft[] = [];
 
   /** The call that a piece goes on with; null when it begins another one. */
-  function draftOf({ index, id, name }: ToolCallPiece): Draft | null {
-    const last = drafts.at(-1) ?? null;
-    // Some servers number nothing, and send calls whole or one after the other.
-    const draft = index === null ? last : (drafts.findLast((one) => one.index === index) ?? null);
-    if (!draft) return null;
-    // Others give every call the same number; then another id or, without ids, another name tells them apart.
-    const isOther = id !== '' && draft.id !== '' && id !== draft.id;
-    const isWhole = index === null && id === '' && name !== '' && isObject(draft.arguments);
-    return isOther || isWhole ? null : draft;
+  function draftOf(piece: ToolCallPiece): Draft | null {
+    const { index, id } = piece;
+    // Some servers number nothing, and send calls whole, one after the other, or in turns under their ids.
+    const possible = index === null ? drafts : drafts.filter((one) => one.index === index);
+    const draft = (id === '' ? null : possible.findLast((one) => one.id === id)) ?? possible.at(-1) ?? null;
+    return draft && !isAnother(draft, piece) ? draft : null;
   }
 
   return {
@@ -51,13 +48,22 @@ export function createToolCallCollector(): ToolCallCollector {
       return name + piece.arguments;
     },
     calls: (isCut) =>
-      drafts.map((draft, at) => ({
+      drafts.map((draft) => ({
         id: storable(draft.id),
         name: storable(draft.name),
         arguments: storable(draft.arguments),
-        isTruncated: isCut && at === drafts.length - 1 && !isObject(draft.arguments),
+        // They may come in turns, so what is not whole is not taken for a call without arguments.
+        isTruncated: isCut && !isObject(draft.arguments),
       })),
   };
+}
+
+/** Servers that give every call the same number, or the same id, send them one after the other. */
+function isAnother(draft: Draft, piece: ToolCallPiece): boolean {
+  if (piece.id !== '' && draft.id !== '' && piece.id !== draft.id) return true;
+  // A name that comes again with every piece comes without arguments once these are whole.
+  const begins = piece.name !== '' && (piece.name !== draft.name || piece.arguments !== '');
+  return begins && isObject(draft.arguments);
 }
 
 function isObject(json: string): boolean {

@@ -55,7 +55,7 @@ function toWireMessage(message: PromptMessage): ChatCompletionMessageParam {
       return {
         role: 'assistant',
         // Strict servers refuse an empty text beside tool calls.
-        content: message.content === '' ? null : message.content,
+        content: message.content.trim() === '' ? null : message.content,
         tool_calls: message.toolCalls.map((call) => ({
           id: call.id,
           type: 'function' as const,

@@ -62,3 +62,18 @@ it('arguments that look whole are not run either when the limit came while they 
   await client.send(sessionId, 'write both');
   expect(written).toEqual([{ path: '/tmp/a' }]);
 });
+
+it('a call of which only the name had come is not run, though another one was cut off behind it', async () => {
+  const client = chatClient(app.url);
+  const sessionId = await client.createSession();
+  app.provider.enqueue(
+    [
+      script.toolCall({ id: 'c1', name: 'write_file', arguments: '' }),
+      script.toolCall({ id: 'c2', name: 'write_file', arguments: '{', index: 1 }),
+      script.finish('length'),
+    ],
+    script.reply('One at a time.'),
+  );
+  await client.send(sessionId, 'write both');
+  expect(written).toEqual([]);
+});

@@ -18,6 +18,10 @@ const head = (id: string, index?: number) =>
   script.delta({ tool_calls: [{ index, id, type: 'function', function: { name: 'calculator', arguments: '' } }] });
 const piece = (text: string, fields: { index?: number; id?: string } = {}) =>
   script.delta({ tool_calls: [{ ...fields, function: { arguments: text } }] });
+const whole = (expression: string, fields: { index?: number; id?: string }) =>
+  script.delta({
+    tool_calls: [{ ...fields, function: { name: 'calculator', arguments: JSON.stringify({ expression }) } }],
+  });
 const end = [script.finish('tool_calls'), script.usage({ prompt: 5, completion: 5 })];
 
 it.each<[string, script.Script]>([
@@ -52,6 +56,19 @@ it.each<[string, script.Script]>([
       piece('+1"}', { index: 0 }),
     ],
   ],
+  ['one index and no ids, whole calls', [whole('1+1', { index: 0, id: '' }), whole('2+2', { index: 0, id: '' })]],
+  [
+    'no index, in turns under their ids',
+    [
+      head('a'),
+      head('b'),
+      piece('{"expression":"1', { id: 'a' }),
+      piece('{"expression":"2', { id: 'b' }),
+      piece('+1"}', { id: 'a' }),
+      piece('+2"}', { id: 'b' }),
+    ],
+  ],
+  ['one id and no index, whole calls', [whole('1+1', { id: 'a' }), whole('2+2', { id: 'a' })]],
 ])('calls with %s are two calls, each with its own arguments', async (_what, calls) => {
   const sessionId = await client.createSession();
   app.provider.enqueue([...calls, ...end], script.reply('2 and 4.'));
@@ -63,8 +80,10 @@ it.each<[string, script.Script]>([
     content: string;
     tool_call_id?: string;
   }[];
-  expect(prompt.filter(({ role }) => role === 'tool')).toMatchObject([
-    { tool_call_id: 'a', content: '2' },
-    { tool_call_id: 'b', content: '4' },
-  ]);
+  const results = prompt.filter(({ role }) => role === 'tool');
+  expect(results.map((result) => result.content)).toEqual(['2', '4']);
+  // Calls without an id of their own are given one.
+  if (JSON.stringify(calls).includes('"id":"b"')) {
+    expect(results.map((result) => result.tool_call_id)).toEqual(['a', 'b']);
+  }
 });
