@@ -21,7 +21,7 @@ import { callableTools } from './tools/find-tools.js';
 import { assessmentTrace, modelCallTrace } from './traces.js';
 import type { TurnJournal } from './turn-journal.js';
 import type { PartialMessage, TurnState } from './turn-state.js';
-import { cut, failed, judge, type Verdict } from './verdict.js';
+import { cut, cutShort, draftStands, failed, judge, type Verdict } from './verdict.js';
 
 /** What the end of a turn is made of, besides how it ended. */
 export interface LastStep {
@@ -184,7 +184,8 @@ export async function runModelStep(
     }
   } catch (error) {
     if (error instanceof OwnershipLost || isDatabaseUnavailable(error)) throw error;
-    verdict = failed(codeOf(error));
+    const isOutgrown = state.goesOn === 'length' && codeOf(error) === 'CONTEXT_OVERFLOW';
+    verdict = isOutgrown ? cutShort : failed(codeOf(error));
     if (!(error instanceof ChatError)) deps.log.error({ turnId: facts.turnId, err: error }, 'turn failed');
   }
   await writer.close();
@@ -195,5 +196,6 @@ export async function runModelStep(
   if (model && judgement && result?.call && isFollowed) {
     return store(deps, turn, journal, { ...last, model, judgement }, { ...result, call: result.call });
   }
-  return { kind: 'last', verdict, last };
+  const isUnchecked = state.goesOn === 'verify' && !writer.saysSomething && !signal.aborted;
+  return { kind: 'last', verdict: isUnchecked ? draftStands : verdict, last };
 }

@@ -30,6 +30,12 @@ const ended = (
 /** The end of a turn whose tools were run, and which may make no further model call. */
 export const outOfSteps = ended('COMPLETED', 'MAX_STEPS', 'PARTIAL');
 
+/** The end of a turn whose text goes on beyond what the window of the model takes. */
+export const cutShort = ended('COMPLETED', 'LENGTH', 'PARTIAL');
+
+/** The end of a turn that had its answer already, which another step was to check. */
+export const draftStands = ended('COMPLETED', 'STOP', 'COMPLETE');
+
 /** What cuts a turn from outside: its user's stop, the budget before it began, or the end of this process. */
 export function cut(reason: unknown): Verdict {
   if (reason instanceof StopRequested) return ended('STOPPED', 'STOPPED', 'PARTIAL');
