@@ -24,6 +24,8 @@ export interface CallCircumstances {
   readonly tools: readonly Tool[];
   /** It has failed in this turn with the same arguments, as often as it may. */
   readonly isRepeated: boolean;
+  /** No model call follows that could read an answer. */
+  readonly isLastStep: boolean;
   /** Longest result, in UTF-16 units. */
   readonly limit: number;
 }
@@ -39,15 +41,20 @@ const unknownTool = (name: string, tools: readonly Tool[]) =>
       : `There is no tool ${name}. The tools are: ${tools.map((tool) => tool.name).join(', ')}.`,
   );
 
+const notAsked = refuse(
+  'NO_STEP_LEFT',
+  'Not asked: this turn may make no further model call, so nobody would read the answer.',
+);
+
 const repeatedCall = refuse(
   'REPEATED_CALL',
   `Not run: exactly this call has failed ${mostFailures} times in this turn. Change its arguments, use something else, or say what is missing.`,
 );
 
 /** A call that is not asked for any more, or not yet: from its name to what is to be done. */
-function planFresh(call: StoredToolCall, { tools, isRepeated }: CallCircumstances): CallPlan {
+function planFresh(call: StoredToolCall, { tools, isRepeated, isLastStep }: CallCircumstances): CallPlan {
   if (call.position >= mostCalls) {
-    return refuse('TOO_MANY_CALLS', `Not run: one reply may call at most ${mostCalls} tools.`);
+    return refuse('TOO_MANY_CALLS', `Not run, nor any call behind it: one reply may call at most ${mostCalls} tools.`);
   }
   const tool = tools.find(({ name }) => name === call.name);
   if (!tool) return unknownTool(call.name, tools);
@@ -60,6 +67,7 @@ function planFresh(call: StoredToolCall, { tools, isRepeated }: CallCircumstance
   if ('problem' in read) return refuse('INVALID_ARGUMENTS', `Not run, the arguments are not valid: ${read.problem}`);
   switch (tool.kind) {
     case 'question':
+      if (isLastStep) return notAsked;
       return { kind: 'ask', input: { kind: 'QUESTION', ...(read.value as Question) } };
     case 'client':
       return { kind: 'ask', input: { kind: 'CLIENT_TOOL' } };

@@ -4,7 +4,7 @@ import type { AgentDependencies } from './dependencies.js';
 import { parseArguments } from './tools/arguments.js';
 import type { Tool } from './tools/tool.js';
 
-/** Calls of one step that are looked at; a model that makes more has lost its way. */
+/** Calls of one step that may be run; a model that makes more has lost its way, and is told so once. */
 export const mostCalls = 32;
 
 const longestId = 200;
@@ -22,7 +22,8 @@ const legalName = (name: string) => {
 
 /**
  * The calls of a step as they are stored: each with an id of its own, a name and arguments that can stand in a history.
- * Arguments that were cut off stay a text, so that their tool is never run.
+ * Arguments that were cut off stay a text, so that their tool is never run. Of calls beyond what one step may make the
+ * first is kept, to be refused: hundreds of refusals would help nobody and take long.
  */
 export function toStoredCalls(
   newId: AgentDependencies['newId'],
@@ -31,7 +32,7 @@ export function toStoredCalls(
   tools: readonly Tool[],
 ): StoredToolCall[] {
   const taken = new Set<string>();
-  return calls.map((call, position) => {
+  return calls.slice(0, mostCalls + 1).map((call, position) => {
     const isUsable = call.id !== '' && call.id.length <= longestId && !unusual.test(call.id) && !taken.has(call.id);
     const callId = isUsable ? call.id : `call_${newId().replaceAll('-', '')}`;
     taken.add(callId);

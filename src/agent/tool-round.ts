@@ -25,7 +25,10 @@ async function planCalls({ deps, turn, step }: Round, calls: readonly StoredTool
   const look = () => findRepeatedCalls(deps.db, turnId, ids, mostFailures);
   const repeated =
     step > 1 ? await patiently(deps, turnId, 'earlier calls could not be looked up yet', look) : new Set<string>();
-  return calls.map((call) => ({ call, plan: planCall(call, { tools, limit, isRepeated: repeated.has(call.id) }) }));
+  return calls.map((call) => ({
+    call,
+    plan: planCall(call, { tools, limit, isLastStep: step >= turn.facts.maxSteps, isRepeated: repeated.has(call.id) }),
+  }));
 }
 
 async function carryOut(round: Round, { call, plan }: PlannedCall): Promise<StoredToolCall> {

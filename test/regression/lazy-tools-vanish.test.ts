@@ -27,7 +27,17 @@ const tools = [
 
 let test: TestChat;
 beforeAll(async () => {
-  test = await startTestChat({ BUDGET_MAX_TOKENS: '100000000' }, tools);
+  const prices = { inputPrice: 1, outputPrice: 1 };
+  test = await startTestChat(
+    {
+      BUDGET_MAX_TOKENS: '100000000',
+      MODELS: JSON.stringify({
+        scripted: { contextWindow: 8_192, maxOutputTokens: 1_024, ...prices },
+        small: { contextWindow: 4_096, maxOutputTokens: 1_024, ...prices },
+      }),
+    },
+    tools,
+  );
   test.provider.onRequest(({ body }) =>
     String(body.messages[0]?.content).startsWith('You keep the notes') ? script.reply('Notes.') : undefined,
   );
@@ -80,4 +90,16 @@ describe('one of many tools', () => {
     expect(test.provider.requests.at(-1)?.body.messages.at(-1)?.content).toBe('thing44 1');
     expect(shown()).toContain('read_thing44');
   });
+});
+
+it('what is found in a small window is shown, however long its description is', async () => {
+  const clientTools = things.slice(0, 40).map((thing) => ({
+    name: `tell_${thing}`,
+    description: `Tells ${thing}. "Quoted" words: ${prose(60, 3)}`,
+    parameters: { type: 'object', properties: {} },
+  }));
+  const sessionId = await test.createSession({ model: 'small', clientTools });
+  test.provider.enqueue(script.callTools([{ id: 'f', name: 'find_tools', arguments: { query: 'tell thing33' } }]));
+  await send(sessionId, 'go');
+  expect(shown()).toContain('tell_thing33');
 });

@@ -1,4 +1,5 @@
 import { storable } from '../../model/repair.js';
+import { beginning } from '../context/texts.js';
 
 const longest = 50_000;
 const shortest = 500;
@@ -18,6 +19,6 @@ export function resultText(value: unknown, limit: number): string {
   if (text.trim() === '') return '(no output)';
   if (text.length <= limit) return storable(text);
   return storable(
-    `${text.slice(0, limit)}\n[cut: the result has ${text.length} characters, these are the first ${limit}]`,
+    `${beginning(text, limit)}\n[cut: the result has ${text.length} characters, these are the first ${limit}]`,
   );
 }

@@ -5,7 +5,8 @@ import { BudgetInput } from '../types/budget-input.js';
 import { ChatSession } from '../types/chat-session.js';
 
 const UpdateChatSessionInput = builder.inputType('UpdateChatSessionInput', {
-  description: 'Which settings to change. A field that is left out stays as it is; null sets it back to its default.',
+  description:
+    'Which settings to change. A field that is left out stays as it is; null sets it back to its default. What holds from the next turn on also holds for the rest of a turn that waits for its user, or that another server takes over.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Id of the session.' }),
     title: t.string({ description: 'A name for lists, up to 200 characters; null or blank takes it away.' }),

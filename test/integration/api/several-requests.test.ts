@@ -58,4 +58,3 @@ it('a budget of null sets the limits of a session back to those of a new one', a
   expect(await budgetAfter({ maxTokens: 78 })).toEqual({ maxCostUsd: 1, maxTokens: 78 });
   expect(await budgetAfter(null)).toEqual({ maxCostUsd: 10, maxTokens: 500_000 });
 });
-});
