@@ -99,7 +99,7 @@ describe.each(['refused', 'answer lost'] as const)(
   'a turn completes, paid for once, when Postgres restarts: %s',
   (how) => {
     it.each(statements)('under %s', async (name) => {
-      const sessionId = await say(failingOnce(test.database, name, how));
+      const sessionId = await say(failingOnce(test.database, name, how).database);
       expect(await left(sessionId)).toEqual(whole(sessionId));
     });
   },

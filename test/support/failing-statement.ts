@@ -9,7 +9,7 @@ const terminated = () =>
  * The database, as a restart of it leaves it to a statement: the first one of this name fails. It is refused, or
  * carried out although its answer is lost.
  */
-export function failingOnce(database: Database, name: string, how: 'refused' | 'answer lost'): Database {
+export function failingOnce(database: Database, name: string, how: 'refused' | 'answer lost') {
   let isDue = true;
   const query = async (config: pg.QueryConfig) => {
     const fails = isDue && config.name === name;
@@ -22,5 +22,5 @@ export function failingOnce(database: Database, name: string, how: 'refused' | '
   const pool = new Proxy(database.pool, {
     get: (target, key) => (key === 'query' ? query : Reflect.get(target, key, target)),
   });
-  return { ...database, pool };
+  return { database: { ...database, pool } as Database, hasFailed: () => !isDue };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { encodeCursor } from '../../../src/events/cursor.js';
 import type { TurnEvent } from '../../../src/events/event.js';
 import { codeOf, readAll, startTestChat, type TestChat } from '../../support/chat.js';
+import { failingOnce } from '../../support/failing-statement.js';
 import * as script from '../../support/script.js';
 
 let test: TestChat;
@@ -10,21 +11,6 @@ beforeAll(async () => {
   await test.chat.start();
 });
 afterAll(() => test.close());
-
-/** A pool that carries a statement out once and then loses its answer, as a broken connection does. */
-function losingAnswer(name: string) {
-  let lost = 0;
-  const query = async (config: { name?: string }, ...rest: unknown[]) => {
-    const result = await (test.database.pool.query as (...args: unknown[]) => Promise<unknown>)(config, ...rest);
-    if (config.name === name && lost === 0) {
-      lost += 1;
-      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
-    }
-    return result;
-  };
-  const pool = Object.create(test.database.pool, { query: { value: query } });
-  return { database: { ...test.database, pool }, lost: () => lost };
-}
 
 const expireLease = (sessionId: string) =>
   test.rows("UPDATE turns SET lease_expires_at = now() - interval '1 hour' WHERE session_id = $1", sessionId);
@@ -208,7 +194,7 @@ describe('a turn whose process or connection is lost', () => {
 
   it('is never counted twice when the answer to a flush is lost', async () => {
     const sessionId = await test.createSession();
-    const { database, lost } = losingAnswer('flush-reply');
+    const { database, hasFailed } = failingOnce(test.database, 'flush-reply', 'answer lost');
     const { service } = test.another({ database });
     const gate = script.gate();
     test.provider.enqueue([
@@ -228,7 +214,7 @@ describe('a turn whose process or connection is lost', () => {
     const rest = await service.turnEvents(test.caller, turnId);
     gate.open();
     await readAll(rest);
-    expect(lost()).toBe(1);
+    expect(hasFailed()).toBe(true);
     expect(
       await test.rows('SELECT message_count, last_message_sequence FROM chat_sessions WHERE id = $1', sessionId),
     ).toEqual([{ message_count: 2, last_message_sequence: 2 }]);
@@ -236,10 +222,10 @@ describe('a turn whose process or connection is lost', () => {
 
   it('answers with its stored end when the answer to its settling is lost', async () => {
     const sessionId = await test.createSession();
-    const { database, lost } = losingAnswer('settle-turn');
+    const { database, hasFailed } = failingOnce(test.database, 'settle-turn', 'answer lost');
     const { service } = test.another({ database });
     const { turnId } = await service.send(test.caller, { sessionId, message: 'paid once' });
-    expect(lost()).toBe(1);
+    expect(hasFailed()).toBe(true);
     expect(await test.rows('SELECT status FROM turns WHERE id = $1', turnId)).toEqual([{ status: 'COMPLETED' }]);
   });
 
