@@ -92,9 +92,9 @@ export const errorTable = {
   BUDGET_EXCEEDED: {
     category: 'user',
     retryable: false,
-    message: 'The budget is used up: raise it with updateChatSession.',
+    message: 'No budget is left for a model call: raise the limit with updateChatSession, or ask the operator.',
     description:
-      'The budget of the session does not allow another model call. extensions name the limit and what was spent.',
+      'A budget does not allow another model call: that of the session, or one that the operator has set. extensions say whose (limitScope), on what (limitKind), the limit, what was spent and what calls under way hold.',
   },
   MODEL_PRICE_UNKNOWN: {
     category: 'user',

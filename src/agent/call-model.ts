@@ -15,10 +15,12 @@ import { retryDelayMs, wait } from '../model/retry.js';
 import { settleFigures } from './call-figures.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
-import { openCall } from './open-call.js';
+import { type BudgetStop, openCall } from './open-call.js';
+import { OutputMeter } from './output-meter.js';
 import { patiently } from './patience.js';
 import type { ReplyWriter } from './reply-writer.js';
 import { modelCallTrace } from './traces.js';
+import { worstCase } from './worst-case.js';
 
 /** How the last attempt of a step went. The call is settled by whoever ends the step, in its own statement. */
 export interface CallResult {
@@ -28,10 +30,11 @@ export interface CallResult {
   /** Only together with a finish reason. */
   readonly toolCalls: readonly ModelToolCall[];
   readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null;
+  /** What stood against the call, or has cut its reply short; null when no budget did. */
+  readonly budget: BudgetStop | null;
 }
 
 interface Attempt extends CallResult {
-  readonly call: SettledCall;
   /** Whether the provider had begun to give anything, tool calls included. */
   readonly hasOutput: boolean;
   readonly modelError: ModelError | null;
@@ -47,6 +50,8 @@ interface Step {
   readonly signal: AbortSignal;
 }
 
+const nothingMade = { call: null, finishReason: null, toolCalls: [], error: null, budget: null } as const;
+
 function failure(deps: AgentDependencies, { turn, model }: Step, error: unknown): Attempt['error'] & object {
   if (error instanceof ModelError) {
     deps.log.warn({ turnId: turn.turnId, model: model.id, code: error.code, ...error.facts }, 'model call failed');
@@ -57,10 +62,19 @@ function failure(deps: AgentDependencies, { turn, model }: Step, error: unknown)
 }
 
 async function attemptCall(deps: AgentDependencies, step: Step, attempt: number): Promise<Attempt> {
-  const { request, writer, signal } = step;
-  const { turn, model, report } = step;
+  const { writer, signal, turn, model, report } = step;
   const row = { step: step.step, attempt, purpose: 'ANSWER', contextReport: report } as const;
-  const id = await openCall(deps, turn, model, row);
+  const promptTokens = report.systemTokens + report.toolTokens + report.historyTokens;
+  const opening = await openCall(deps, turn, model, worstCase(model, step.request, promptTokens), row);
+  if (opening.kind === 'refused') {
+    return { ...nothingMade, attempt, budget: opening.by, modelError: null, hasOutput: false };
+  }
+  const { id, outputTokens, isCut, budget } = opening;
+  // Models keep to their own limit without being told. Servers that count prompt and output together take no risk of it.
+  const maxOutputTokens = isCut ? outputTokens : step.request.maxOutputTokens;
+  const request: ModelRequest = { ...step.request, maxOutputTokens };
+  const mostOutput = maxOutputTokens ?? budget?.affords ?? Number.POSITIVE_INFINITY;
+  const meter = new OutputMeter(mostOutput);
   await deps.failpoint('after-open-call');
   const startedAt = deps.now();
   let firstTokenAt: Date | null = null;
@@ -71,17 +85,23 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   const toolCalls: ModelToolCall[] = [];
   let callText = '';
   let isAnswering = false;
+  let isTooMuch = false;
+  const received = () => writer.thinking + writer.written + callText;
   try {
     for await (const event of deps.model.stream(request, signal)) {
       if (!isAnswering) {
         isAnswering = true;
         await deps.failpoint('after-request-sent');
       }
-      if ('text' in event) firstTokenAt ??= deps.now();
-      if (event.type === 'text') writer.text(event.text);
-      else if (event.type === 'thinking') writer.thought(event.text);
-      else if (event.type === 'tool_call_delta') callText += event.text;
-      else if (event.type === 'tool_call') toolCalls.push(event.call);
+      if ('text' in event) {
+        firstTokenAt ??= deps.now();
+        const text = meter.take(event.text, received);
+        isTooMuch = text.length < event.text.length;
+        if (event.type === 'text') writer.text(text);
+        else if (event.type === 'thinking') writer.thought(text);
+        else callText += text;
+        if (isTooMuch) break;
+      } else if (event.type === 'tool_call') toolCalls.push(event.call);
       else if (event.type === 'usage') usage = event.usage;
       else finishReason = event.reason;
     }
@@ -91,12 +111,16 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
       error = failure(deps, step, caught);
     }
   }
-  const status = signal.aborted && finishReason === null ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
-  const output = writer.thinking + writer.written + callText;
+  const isAborted = isTooMuch || (signal.aborted && finishReason === null);
+  const status = isAborted ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
+  if (isTooMuch) finishReason = 'length';
+  const isCutByBudget = isCut ? finishReason === 'length' : isTooMuch && maxOutputTokens === null;
+  const output = received();
   const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
   return {
-    call: settleFigures(facts, request, step.model, deps.now()),
+    call: settleFigures(facts, request, step.model, deps.now(), mostOutput),
     attempt,
+    budget: isCutByBudget ? budget : null,
     finishReason,
     toolCalls: finishReason === null ? [] : toolCalls,
     error,
@@ -116,10 +140,10 @@ export async function callModel(deps: AgentDependencies, step: Step): Promise<Ca
     const result = await attemptCall(deps, step, attempt);
     const { modelError, call, hasOutput } = result;
     const delay =
-      modelError?.retryable && !hasOutput && attempt <= deps.maxRetries && !step.signal.aborted
+      call !== null && modelError?.retryable && !hasOutput && attempt <= deps.maxRetries && !step.signal.aborted
         ? retryDelayMs(modelError, attempt, deps.random())
         : null;
-    if (delay === null) return result;
+    if (call === null || delay === null) return result;
     const trace = { id: deps.newId(), data: modelCallTrace(call, step.model.id, attempt, null) };
     const booked = await patiently(deps, step.turn.turnId, 'a failed model call could not be booked yet', () =>
       bookFailedCall(deps.db, step.turn, call, trace),
@@ -128,7 +152,7 @@ export async function callModel(deps: AgentDependencies, step: Step): Promise<Ca
     try {
       await wait(delay, step.signal);
     } catch {
-      return { call: null, attempt, finishReason: null, toolCalls: [], error: null };
+      return { ...nothingMade, attempt };
     }
   }
 }

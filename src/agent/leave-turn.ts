@@ -1,19 +1,20 @@
 import type { TurnEventBody } from '../events/event.js';
+import type { ReachedLimit } from '../events/reached-limit.js';
 import { contextTraces } from './context/trace.js';
 import type { AgentDependencies } from './dependencies.js';
 import { type LastStep, stepEvent } from './model-step.js';
 import type { RunningTurn, TurnResult } from './running-turn.js';
 import { endTraces, modelCallTrace } from './traces.js';
-import type { Verdict } from './verdict.js';
+import { isByBudget, type Verdict } from './verdict.js';
 
 /** A last step in which the model was not asked. */
 export const notAsked: LastStep = { writer: null, model: null, result: null, context: null, judgement: null };
 
-function endEvent(verdict: Verdict): TurnEventBody {
-  if (verdict.status === 'FAILED') {
-    return { type: 'TurnFailed', code: verdict.errorCode ?? 'INTERNAL', retryable: verdict.errorRetryable ?? false };
-  }
-  return { type: verdict.status === 'STOPPED' ? 'TurnStopped' : 'TurnCompleted' };
+function endEvent({ status, errorCode, errorRetryable }: Verdict, reached: ReachedLimit | null): TurnEventBody {
+  if (status === 'STOPPED') return { type: 'TurnStopped' };
+  const budget = reached && { reached };
+  if (status === 'COMPLETED') return { type: 'TurnCompleted', ...budget };
+  return { type: 'TurnFailed', code: errorCode ?? 'INTERNAL', retryable: errorRetryable ?? false, ...budget };
 }
 
 /** The end of a turn, to be stored and told by whoever runs it. */
@@ -21,9 +22,13 @@ export function conclude(deps: AgentDependencies, turn: RunningTurn, verdict: Ve
   const { facts, log } = turn;
   const { writer, result, judgement } = last;
   const call = result?.call ?? null;
+  const reached = isByBudget(verdict) ? (result?.budget?.reached ?? null) : null;
   const at = deps.now();
   const step = writer?.step ?? 0;
-  const events: TurnEventBody[] = [...(call && judgement ? [stepEvent(step, call, judgement)] : []), endEvent(verdict)];
+  const events: TurnEventBody[] = [
+    ...(call && judgement ? [stepEvent(step, call, judgement)] : []),
+    endEvent(verdict, reached),
+  ];
   const traces = [
     ...contextTraces(last.context),
     ...endTraces({
@@ -31,6 +36,7 @@ export function conclude(deps: AgentDependencies, turn: RunningTurn, verdict: Ve
       step,
       judgement,
       verdict,
+      reached,
       call:
         call && last.model && result
           ? { figures: call, model: last.model.id, attempt: result.attempt, finishReason: result.finishReason }

@@ -127,8 +127,8 @@ async function store(
   return { kind: 'stored', toolCalls: stored, goesOn, partial };
 }
 
-const callsTools = ({ toolCalls, finishReason }: CallResult) =>
-  toolCalls.length > 0 && (finishReason === 'tool_calls' || finishReason === 'length');
+const callsTools = ({ toolCalls, finishReason, budget }: CallResult) =>
+  budget === null && toolCalls.length > 0 && (finishReason === 'tool_calls' || finishReason === 'length');
 
 function judgeReply(
   { facts }: RunningTurn,
@@ -142,7 +142,7 @@ function judgeReply(
     callsTools: callsTools(result),
     thinking: writer.thinking,
   });
-  const mayGoOn = writer.step < facts.maxSteps;
+  const mayGoOn = writer.step < facts.maxSteps && result.budget === null;
   return {
     assessment,
     goesOn: goesOnFor(assessment, { mayGoOn, hasVerified, isLengthWanted: facts.maxOutputTokens !== null }),
@@ -180,7 +180,7 @@ export async function runModelStep(
     } else {
       turn.log.append({ type: 'ContextReported', step, report });
       result = await callModel(deps, { turn: facts, step, model, request, report, writer, signal });
-      verdict = judge(result, writer.saysSomething, signal);
+      verdict = judge(result, step, writer.saysSomething, signal);
     }
   } catch (error) {
     if (error instanceof OwnershipLost || isDatabaseUnavailable(error)) throw error;

@@ -1,6 +1,7 @@
 import type { StoredToolCall } from '../db/queries/owned-turn.js';
 import type { SettledCall } from '../db/queries/settled-call.js';
 import type { ToolResult } from '../db/queries/store-tool-result.js';
+import type { ReachedLimit } from '../events/reached-limit.js';
 import type { Diagnosis } from './diagnosis/diagnose.js';
 import type { Judgement } from './model-step.js';
 import type { Verdict } from './verdict.js';
@@ -56,6 +57,8 @@ interface EndedTurn {
   readonly step: number;
   readonly judgement: Judgement | null;
   readonly verdict: Verdict;
+  /** The limit that has ended it, if one has. */
+  readonly reached: ReachedLimit | null;
   /** The last call, with its attempt and the reason that the model gave. */
   readonly call: {
     readonly figures: SettledCall;
@@ -66,11 +69,12 @@ interface EndedTurn {
 }
 
 /** The trace of a turn's end: its last model call and how that was judged, if there was one, and how it ended. */
-export const endTraces = ({ number, step, judgement, verdict, call }: EndedTurn) => [
+export const endTraces = ({ number, step, judgement, verdict, reached, call }: EndedTurn) => [
   ...(call
     ? [{ type: 'MODEL_CALL', data: modelCallTrace(call.figures, call.model, call.attempt, call.finishReason) }]
     : []),
   ...(judgement ? [assessmentTrace(step, judgement)] : []),
+  ...(reached ? [{ type: 'BUDGET_EXCEEDED', data: reached }] : []),
   {
     type: 'TURN_FINISHED',
     data: { number, status: verdict.status, finishReason: verdict.finishReason, errorCode: verdict.errorCode },

@@ -36,6 +36,13 @@ export const cutShort = ended('COMPLETED', 'LENGTH', 'PARTIAL');
 /** The end of a turn that had its answer already, which another step was to check. */
 export const draftStands = ended('COMPLETED', 'STOP', 'COMPLETE');
 
+/** The end of a turn whose next call no budget allows, or whose reply was cut to what one allowed. */
+const outOfBudget = ended('COMPLETED', 'BUDGET', 'PARTIAL');
+
+/** Whether a budget has ended the turn. */
+export const isByBudget = ({ finishReason, errorCode }: Verdict): boolean =>
+  finishReason === 'BUDGET' || errorCode === 'BUDGET_EXCEEDED' || errorCode === 'MODEL_PRICE_UNKNOWN';
+
 /** What cuts a turn from outside: its user's stop, the budget before it began, or the end of this process. */
 export function cut(reason: unknown): Verdict {
   if (reason instanceof StopRequested) return ended('STOPPED', 'STOPPED', 'PARTIAL');
@@ -43,9 +50,13 @@ export function cut(reason: unknown): Verdict {
 }
 
 /** How a turn ends with what its last model call gave. A reply counts only with its finish reason, and only when it says something. */
-export function judge(result: CallResult, saysSomething: boolean, signal: AbortSignal): Verdict {
+export function judge(result: CallResult, step: number, saysSomething: boolean, signal: AbortSignal): Verdict {
   if (result.finishReason === null && signal.aborted) return cut(signal.reason);
   if (result.error) return failed(result.error.code, result.error.retryable);
+  if (result.budget) {
+    if (step > 1 || saysSomething) return outOfBudget;
+    return failed(result.budget.isPriceUnknown ? 'MODEL_PRICE_UNKNOWN' : 'BUDGET_EXCEEDED');
+  }
   switch (result.finishReason) {
     case 'stop':
       return saysSomething ? ended('COMPLETED', 'STOP', 'COMPLETE') : failed('EMPTY_RESPONSE');

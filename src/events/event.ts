@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors.js';
 import type { TokenUsage } from '../model/port.js';
 import type { ContextReport } from './context-report.js';
 import type { EventSource } from './cursor.js';
+import type { ReachedLimit } from './reached-limit.js';
 import type { StoredEnd } from './stored-end.js';
 
 /** What every event of a turn carries. `sequence` strictly rises within a turn, and from turn to turn of a session. */
@@ -57,8 +58,15 @@ export type TurnEventBody =
     }
   | { readonly type: 'InputRequested'; readonly requestId: string }
   | { readonly type: 'InputResolved'; readonly requestId: string }
-  | { readonly type: 'TurnCompleted'; readonly stored?: StoredEnd }
-  | { readonly type: 'TurnFailed'; readonly code: ErrorCode; readonly retryable: boolean; readonly stored?: StoredEnd }
+  /** `reached` is there when a budget has ended the turn. */
+  | { readonly type: 'TurnCompleted'; readonly reached?: ReachedLimit; readonly stored?: StoredEnd }
+  | {
+      readonly type: 'TurnFailed';
+      readonly code: ErrorCode;
+      readonly retryable: boolean;
+      readonly reached?: ReachedLimit;
+      readonly stored?: StoredEnd;
+    }
   | { readonly type: 'TurnStopped'; readonly stored?: StoredEnd };
 
 export type TurnEvent = EventBase & TurnEventBody;

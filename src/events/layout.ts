@@ -1,5 +1,6 @@
 import type { ContextReport } from './context-report.js';
 import type { GoesOn, StepAssessment, StepUsage, TurnEventBody } from './event.js';
+import type { ReachedLimit } from './reached-limit.js';
 
 /**
  * The shape of a turn's log as it is stored with the turn. Reply texts are left out, since they stand in the messages;
@@ -39,7 +40,8 @@ export type LayoutEntry =
       readonly suggestion: string;
     }
   | { readonly type: 'input' | 'inputEnd'; readonly at: number; readonly requestId: string }
-  | { readonly type: 'end'; readonly at: number };
+  /** `reached` is there when a budget has ended the turn. */
+  | { readonly type: 'end'; readonly at: number; readonly reached?: ReachedLimit };
 
 /**
  * How far an event moves the sequence. A delta moves it by its length, so every sequence names an exact place in the
@@ -93,8 +95,10 @@ export function extendLayout(layout: LayoutEntry[], body: TurnEventBody, at: num
     case 'InputResolved':
       layout.push({ type: body.type === 'InputRequested' ? 'input' : 'inputEnd', at, requestId: body.requestId });
       return;
-    default:
-      layout.push({ type: 'end', at });
+    default: {
+      const reached = 'reached' in body ? body.reached : undefined;
+      layout.push({ type: 'end', at, ...(reached && { reached }) });
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.js';
 import type { StepAssessment, TurnEvent, TurnEventBody } from './event.js';
 import { type LayoutEntry, sequenceLength } from './layout.js';
+import type { ReachedLimit } from './reached-limit.js';
 
 /** A turn as it is stored, with all that its events are made from. */
 export interface StoredTurn {
@@ -27,11 +28,12 @@ export const isEnded = ({ layout }: Pick<StoredTurn, 'layout'>) => layout.at(-1)
 
 const unjudged: StepAssessment = { completed: true, confidence: null, needsClarification: false, reasons: [] };
 
-function endOf(turn: StoredTurn): TurnEventBody {
-  if (turn.status === 'FAILED') {
-    return { type: 'TurnFailed', code: turn.errorCode ?? 'INTERNAL', retryable: turn.errorRetryable ?? false };
-  }
-  return { type: turn.status === 'STOPPED' ? 'TurnStopped' : 'TurnCompleted' };
+function endOf(turn: StoredTurn, reached: ReachedLimit | undefined): TurnEventBody {
+  if (turn.status === 'STOPPED') return { type: 'TurnStopped' };
+  const budget = reached && { reached };
+  if (turn.status === 'COMPLETED') return { type: 'TurnCompleted', ...budget };
+  const retryable = turn.errorRetryable ?? false;
+  return { type: 'TurnFailed', code: turn.errorCode ?? 'INTERNAL', retryable, ...budget };
 }
 
 function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number }> {
@@ -77,7 +79,7 @@ function* bodies(turn: StoredTurn): Generator<{ body: TurnEventBody; at: number 
         break;
       }
       case 'end':
-        yield { body: endOf(turn), at: entry.at };
+        yield { body: endOf(turn, entry.reached), at: entry.at };
     }
   }
 }

@@ -18,7 +18,7 @@ export interface StoredEnd {
     readonly id: string;
     readonly number: number;
     readonly status: 'COMPLETED' | 'FAILED' | 'STOPPED';
-    readonly finishReason: 'STOP' | 'MAX_STEPS' | 'LENGTH' | 'CONTENT_FILTER' | 'STOPPED' | 'ERROR';
+    readonly finishReason: 'STOP' | 'MAX_STEPS' | 'LENGTH' | 'CONTENT_FILTER' | 'BUDGET' | 'STOPPED' | 'ERROR';
     readonly errorCode: ErrorCode | null;
     readonly errorRetryable: boolean | null;
     readonly costUsd: string;

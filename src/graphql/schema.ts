@@ -29,6 +29,7 @@ import './types/model.js';
 import './types/node.js';
 import './types/tool-call.js';
 import './types/tool.js';
+import './types/usage-sum.js';
 import './types/viewer.js';
 
 /** The executable schema. Its resolvers need a Context of their own for each operation. */

@@ -92,7 +92,7 @@ describe('the bytes of an image', () => {
 
 describe('a reply with an image in its text', () => {
   it('is stored whole, and not sent back whole each time', async () => {
-    const sessionId = await test.createSession();
+    const sessionId = await test.createSession({ budget: { maxCostUsd: null, maxTokens: null } });
     const reply = `Here it is: ![a ship](${picture(1.5 * megabyte)}) Do you like it?`;
     test.provider.enqueue(script.reply(reply, { chunks: 64 }));
     await send(sessionId, 'draw a ship');

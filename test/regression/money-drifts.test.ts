@@ -84,14 +84,16 @@ describe('money', () => {
   );
 
   it('of three turns under a limit leaves exactly the rest, to the last digit', async () => {
-    const id = await client.createSession({ budget: { maxCostUsd: 0.0000411 } });
+    const id = await client.createSession({ budget: { maxCostUsd: 0.00411 } });
+    const costly = script.reply('.', { usage: { prompt: 1_000, completion: 500 } });
+    app.provider.enqueue(costly, costly, costly);
     for (const message of ['1', '2', '3']) await client.send(id, message);
-    expect((await client.session(id)).budget).toMatchObject({ spentCostUsd: 0.0000411, remainingCostUsd: 0 });
+    expect((await client.session(id)).budget).toMatchObject({ spentCostUsd: 0.00411, remainingCostUsd: 0 });
     const refused = await client.trySend(id, '4');
     expect(refused.errors?.[0]?.extensions).toMatchObject({
       code: 'BUDGET_EXCEEDED',
-      limit: 0.0000411,
-      spent: 0.0000411,
+      limit: 0.00411,
+      spent: 0.00411,
     });
   });
 });

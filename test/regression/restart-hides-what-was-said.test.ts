@@ -141,7 +141,8 @@ describe('a server that was restarted between two turns', () => {
   it('still refuses what it had refused: a closed session, a used-up budget', async () => {
     const closed = await client.createSession();
     await client.run('mutation ($id: ID!) { closeChatSession(id: $id) { id } }', { id: closed });
-    const poor = await client.createSession({ budget: { maxTokens: 10 } });
+    const poor = await client.createSession({ tools: [], budget: { maxTokens: 60 } });
+    app.provider.enqueue(script.reply('No more.', { usage: { prompt: 40, completion: 20 } }));
     await client.send(poor, 'the last one');
     await restart();
     expect(codesOf(await client.trySend(closed, 'hello?'))).toEqual(['SESSION_CLOSED']);

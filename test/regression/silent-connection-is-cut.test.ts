@@ -98,7 +98,7 @@ describe.each(transports)('over %s, a subscription', (_name, follow) => {
     // More than the buffers of both systems hold, so that the server is made to wait.
     const long = 'all that was thought while nobody read. '.repeat(300_000);
     const { createSession } = chatClient(patient.url);
-    const sessionId = await createSession();
+    const sessionId = await createSession({ budget: { maxCostUsd: null, maxTokens: null } });
     const [begun, written, end] = [script.gate(), script.gate(), script.gate()];
     patient.provider.enqueue([
       [script.text('begun '), script.pause(begun)],

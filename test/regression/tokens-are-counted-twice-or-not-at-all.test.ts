@@ -269,7 +269,7 @@ describe('a provider that is asked for a stream', () => {
   });
 
   it('and never answers, for a limit of tokens: estimates use the budget up', async () => {
-    const id = await client.createSession({ budget: { maxTokens: 40 } });
+    const id = await client.createSession({ tools: [], budget: { maxTokens: 100 } });
     app.provider.onRequest(() => script.reply('an answer of some words', { usage: null }));
     const codes: unknown[] = [];
     for (let turn = 0; turn < 5; turn += 1) {

@@ -1,13 +1,16 @@
 import { bookSummary } from '../../db/queries/book-summary.js';
 import type { ModelInfo } from '../../model/catalog.js';
 import { ModelError, type ModelRequest, type TokenUsage } from '../../model/port.js';
+import { estimatePromptTokens } from '../../model/tokens.js';
 import { type CallFacts, settleFigures } from '../call-figures.js';
 import type { AgentDependencies } from '../dependencies.js';
 import { OwnershipLost } from '../ends.js';
 import { openCall } from '../open-call.js';
+import { OutputMeter } from '../output-meter.js';
 import { patiently } from '../patience.js';
 import type { RunningTurn } from '../running-turn.js';
 import { modelCallTrace } from '../traces.js';
+import { worstCase } from '../worst-case.js';
 import type { History } from './history.js';
 import { type SummarySource, summaryPrompt, withSummary } from './summary-source.js';
 
@@ -38,6 +41,7 @@ async function ask(
   { model, now, log, summary }: AgentDependencies,
   { facts, signal }: RunningTurn,
   request: ModelRequest,
+  meter: OutputMeter,
 ): Promise<Answer> {
   const timeUp = AbortSignal.timeout(summary.timeoutMs);
   let [output, content] = ['', ''];
@@ -49,6 +53,7 @@ async function ask(
     for await (const event of model.stream(request, AbortSignal.any([signal, timeUp]))) {
       if ('text' in event) {
         firstTokenAt ??= now();
+        if (meter.take(event.text, () => output) !== event.text) break;
         output += event.text;
         if (event.type === 'text') content += event.text;
       } else if (event.type === 'usage') usage = event.usage;
@@ -93,10 +98,15 @@ export async function makeSummary(
   const model = summaryModel(deps, own);
   const request = summaryRequest(model, source);
   if (!request) return null;
-  const id = await openCall(deps, facts, model, { step, attempt: 1, purpose: 'SUMMARY', contextReport: null });
+  const worst = worstCase(model, request, estimatePromptTokens(request.messages));
+  const row = { step, attempt: 1, purpose: 'SUMMARY', contextReport: null } as const;
+  // Cut short by a budget it would stand for what it does not tell.
+  const opening = await openCall(deps, facts, model, { ...worst, leastOutput: worst.wantedOutput }, row);
+  if (opening.kind === 'refused') return null;
+  const { id, outputTokens } = opening;
   const startedAt = deps.now();
-  const { content, finishReason, ...answer } = await ask(deps, turn, request);
-  const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now());
+  const { content, finishReason, ...answer } = await ask(deps, turn, request, new OutputMeter(outputTokens));
+  const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now(), outputTokens);
   const summarised = content === null ? null : withSummary(history, source, content);
   const trace = {
     id: deps.newId(),

@@ -6,6 +6,7 @@ import { badInput, ChatError } from '../../errors.js';
 import type { ChatDependencies } from '../dependencies.js';
 import type { NewSession } from '../service.js';
 import { checkClientId } from '../text.js';
+import { checkPriceKnown } from './check-price.js';
 import { readClientTools, readToolNames } from './read-tools.js';
 import * as settings from './session-settings.js';
 
@@ -72,7 +73,7 @@ export async function createSession(
     clientTools: readClientTools(input.clientTools ?? [], deps.tools),
   };
   const { budget, maxCostUsd } = await readBudget(deps, principal, input);
-  settings.checkPriceKnown(model, maxCostUsd);
+  await checkPriceKnown(deps, principal, model, maxCostUsd);
   if (await insertSession(deps.database.pool, { ...session, budget })) return { id: session.id };
   const existing =
     clientSessionId === null ? null : await findSessionByClientId(deps.database.pool, principal, clientSessionId);

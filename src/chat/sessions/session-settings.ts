@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js';
 import { canonicalJson } from '../../digest.js';
-import { badInput, ChatError } from '../../errors.js';
+import { badInput } from '../../errors.js';
 import type { ModelCatalog, ModelInfo } from '../../model/catalog.js';
 import type { ChatDependencies } from '../dependencies.js';
 import { checkLength, checkStorable, checkStorableJson } from '../text.js';
@@ -91,13 +91,4 @@ export function readModel(id: string, catalog: ModelCatalog): ModelInfo {
     throw badInput(`There is no model of that name here. Query models for all of them, for example ${names}.`);
   }
   return model;
-}
-
-/** A cost limit can only be kept for a model whose price is known. */
-export function checkPriceKnown(model: ModelInfo, maxCostUsd: string | null): void {
-  if (maxCostUsd === null || model.prices !== null) return;
-  throw new ChatError(
-    'MODEL_PRICE_UNKNOWN',
-    `The price of ${model.id} is unknown, so its cost limit cannot be kept: let the operator set its price in MODELS, or set budget.maxCostUsd to null.`,
-  );
 }

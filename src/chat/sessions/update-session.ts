@@ -4,6 +4,7 @@ import { type SessionUpdate, updateSession as storeUpdate } from '../../db/queri
 import { ChatError } from '../../errors.js';
 import type { ChatDependencies } from '../dependencies.js';
 import type { SessionChange } from '../service.js';
+import { checkPriceKnown } from './check-price.js';
 import * as settings from './session-settings.js';
 
 type Dependencies = Pick<ChatDependencies, 'database' | 'catalog' | 'settings'>;
@@ -47,7 +48,7 @@ export async function updateSession(deps: Dependencies, principal: Principal, ch
   if (update.model !== undefined || update.maxCostUsd !== undefined) {
     const model = deps.catalog.find(update.model ?? session.model);
     const maxCostUsd = update.maxCostUsd === undefined ? session.maxCostUsd : update.maxCostUsd;
-    if (model) settings.checkPriceKnown(model, maxCostUsd);
+    if (model) await checkPriceKnown(deps, principal, model, maxCostUsd);
   }
   const target = { sessionId: change.id, ...principal };
   if (!(await storeUpdate(deps.database.pool, target, update))) throw new ChatError('SESSION_CLOSED');

@@ -4,6 +4,7 @@ import { ChatError } from '../../errors.js';
 import type { TurnEventCursor } from '../service.js';
 import type { TurnDependencies } from './dependencies.js';
 import { followTurn } from './follow-turn.js';
+import { limitDetails } from './limit-details.js';
 import type { TurnOutcome } from './live-turns.js';
 
 /**
@@ -15,8 +16,8 @@ export async function awaitEnd(events: TurnEventCursor, isParked: () => Promise<
   for await (const event of events) {
     switch (event.type) {
       case 'TurnFailed': {
-        const { code, retryable, stored = null } = event;
-        return { kind: 'ended', error: { code, retryable }, stored };
+        const { stored = null } = event;
+        return { kind: 'ended', error: event, stored };
       }
       case 'TurnCompleted':
       case 'TurnStopped':
@@ -51,9 +52,9 @@ export async function awaitElsewhere(
   );
 }
 
-/** @throws ChatError with the turn's code, `turnId` and `retryable`, when the turn failed. */
+/** @throws ChatError with the turn's code, `turnId` and `retryable`, and the limit that was reached, when the turn failed. */
 export function throwIfFailed(turnId: string, outcome: TurnOutcome): void {
   if (outcome.kind !== 'ended' || !outcome.error) return;
-  const { code, retryable } = outcome.error;
-  throw new ChatError(code, undefined, { details: { turnId, retryable } });
+  const { code, retryable, reached } = outcome.error;
+  throw new ChatError(code, undefined, { details: { turnId, retryable, ...(reached && limitDetails(reached)) } });
 }

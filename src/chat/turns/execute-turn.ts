@@ -52,12 +52,8 @@ async function conclude(deps: TurnDependencies, { facts, log }: Run, result: Tur
       const { queuedTurns, stored } = settled;
       for (const event of result.events) log.append(isTerminal(event) ? { ...event, stored } : event, result.at);
       if (queuedTurns > 0) deps.startQueued(sessionId);
-      const { errorCode, errorRetryable } = result.end;
-      return {
-        kind: 'ended',
-        error: errorCode === null ? null : { code: errorCode, retryable: errorRetryable ?? false },
-        stored,
-      };
+      const failure = result.events.find((event) => event.type === 'TurnFailed');
+      return { kind: 'ended', error: failure ?? null, stored };
     }
   }
 }

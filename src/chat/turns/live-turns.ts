@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.js';
+import type { TurnEventBody } from '../../events/event.js';
 import type { StoredEnd } from '../../events/stored-end.js';
 import type { TurnLog } from '../../events/turn-log.js';
 
@@ -7,7 +7,7 @@ export type TurnOutcome =
   /** `error` is set when it FAILED; `stored` is null when another process has stored its end. */
   | {
       readonly kind: 'ended';
-      readonly error: { readonly code: ErrorCode; readonly retryable: boolean } | null;
+      readonly error: Pick<Extract<TurnEventBody, { type: 'TurnFailed' }>, 'code' | 'retryable' | 'reached'> | null;
       readonly stored: StoredEnd | null;
     }
   /** It waits for its user. */

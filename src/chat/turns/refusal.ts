@@ -1,6 +1,7 @@
 import type { RefusalFacts } from '../../db/queries/explain-refusal.js';
 import { badInput, ChatError } from '../../errors.js';
 import type { WhenBusy } from '../service.js';
+import { limitDetails, type RefusingLimit } from './limit-details.js';
 
 /** Why a session in which a turn runs or waits takes nothing else. */
 export function busyError(facts: RefusalFacts): ChatError {
@@ -18,15 +19,22 @@ const queueError = ({ queuedTurns }: RefusalFacts, limit: number): ChatError =>
     { details: { queuedTurns, limit } },
   );
 
-function budgetError({ budget }: RefusalFacts): ChatError {
-  const [limit, spent, unit] =
-    budget.exhausted === 'cost'
-      ? [Number(budget.maxCostUsd), Number(budget.spentCostUsd), 'USD']
-      : [Number(budget.maxTokens), Number(budget.spentTokens), 'tokens'];
+const whose: Readonly<Record<RefusingLimit['scope'], string>> = {
+  SESSION: 'The budget of this session',
+  OWNER: 'Your budget on this server',
+  TENANT: 'The budget of your tenant on this server',
+};
+
+function budgetError(exhausted: RefusingLimit): ChatError {
+  const { scope, kind, limit, spent, held } = exhausted;
+  const unit = kind === 'COST' ? 'USD' : 'tokens';
+  const reserved = held > 0 ? ` and ${held} reserved by calls under way` : '';
+  const remedy =
+    scope === 'SESSION' ? 'Raise it with updateChatSession.' : 'Only the operator of this server can raise it.';
   return new ChatError(
     'BUDGET_EXCEEDED',
-    `The budget is used up: ${spent} of ${limit} ${unit} are spent. Raise it with updateChatSession.`,
-    { details: { limitKind: budget.exhausted ?? 'cost', limit, spent } },
+    `${whose[scope]} is used up: ${spent} of ${limit} ${unit} are spent${reserved}. ${remedy}`,
+    { details: limitDetails(exhausted) },
   );
 }
 
@@ -53,7 +61,7 @@ export function refusalError(
       `The model of this session, ${facts.model}, is not offered here any more: choose another one with updateChatSession(input: {id, model}).`,
     );
   }
-  if (facts.budget.exhausted !== null) return budgetError(facts);
+  if (facts.exhausted !== null) return budgetError(facts.exhausted);
   if (whenBusy === 'ENQUEUE' && facts.queuedTurns >= maxQueuedTurns && facts.activeTurnId !== null) {
     return queueError(facts, maxQueuedTurns);
   }

@@ -39,7 +39,7 @@ WITH last AS (${lastTurn}), seen AS (
       message_count = s.message_count + 1 - (SELECT count(*)::int FROM dropped),
       last_message_sequence = s.last_message_sequence + 1, last_trace_sequence = s.last_trace_sequence + 1,
       updated_at = now()
-  FROM budgets b, seen
+  FROM seen
   WHERE ${takesTurn({ models: '$13', key: '$7' })}
     AND s.turn_count = seen.turn_count AND s.message_count = seen.message_count
     AND s.last_message_sequence = seen.last_message_sequence

@@ -1,4 +1,5 @@
 import type { LayoutEntry } from '../../events/layout.js';
+import { budgetsOf, isUsedUp } from './budgets-of.js';
 import type { Queryable } from './queryable.js';
 import { type FactRow, factColumns, type TurnFacts, toFacts } from './turn-facts.js';
 
@@ -53,9 +54,7 @@ const isFree = 's.active_turn_id IS NULL AND s.queued_turns = 0';
 /** What the row of a session must be for a turn in it; `models` and `key` are parameters, $1 to $3 who asks. */
 const admitsTurn = ({ models, key }: { readonly models: string; readonly key: string }) => `
       s.id = $1 AND s.owner = $2 AND s.tenant = $3 AND s.status = 'OPEN'
-    AND b.id = s.budget_id
-    AND (b.max_cost_usd IS NULL OR b.spent_cost_usd + b.held_cost_usd < b.max_cost_usd)
-    AND (b.max_tokens IS NULL OR b.spent_tokens + b.held_tokens < b.max_tokens)
+    AND NOT EXISTS (SELECT FROM budgets b WHERE b.id IN (${budgetsOf({ budget: 's.budget_id', owner: '$2', tenant: '$3' })}) AND ${isUsedUp('b', isFree)})
     AND s.model = ANY(${models}::text[])
     AND NOT EXISTS (SELECT FROM turns t WHERE t.session_id = $1 AND t.idempotency_key = ${key})`;
 
@@ -80,7 +79,6 @@ WITH session AS (
       turn_count = turn_count + 1, message_count = message_count + ${oneIfFree},
       last_message_sequence = last_message_sequence + ${oneIfFree},
       last_trace_sequence = last_trace_sequence + ${oneIfFree}, updated_at = now()
-  FROM budgets b
   WHERE ${admitsTurn({ models: '$21', key: '$8' })}
     AND (${isFree} OR s.queued_turns < $22::int)
   RETURNING s.*, s.active_turn_id IS NOT DISTINCT FROM $4::uuid AS starts

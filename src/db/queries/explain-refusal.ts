@@ -1,3 +1,4 @@
+import { budgetsOf, isUsedUp } from './budgets-of.js';
 import type { Queryable } from './queryable.js';
 
 /** The state of a session that let no turn in, as it is now. */
@@ -11,13 +12,14 @@ export interface RefusalFacts {
   readonly pendingRequestId: string | null;
   /** The turn that has used the idempotency key. */
   readonly prior: { readonly turnId: string; readonly inputDigest: string } | null;
-  readonly budget: {
-    readonly maxCostUsd: string | null;
-    readonly spentCostUsd: string;
-    readonly maxTokens: string | null;
-    readonly spentTokens: string;
-    readonly exhausted: 'cost' | 'tokens' | null;
-  };
+  /** A limit of which nothing is left; null when there is none. */
+  readonly exhausted: {
+    readonly scope: 'SESSION' | 'OWNER' | 'TENANT';
+    readonly kind: 'COST' | 'TOKENS';
+    readonly limit: number;
+    readonly spent: number;
+    readonly held: number;
+  } | null;
 }
 
 const text = `
@@ -28,11 +30,15 @@ SELECT s.status = 'CLOSED' AS closed, s.model, s.queued_turns,
        coalesce(a.id, (SELECT q.id FROM turns q WHERE q.session_id = s.id AND q.status = 'QUEUED' ORDER BY q.number LIMIT 1))
          AS active_turn_id,
        p.id AS prior_id, p.input_digest AS prior_digest,
-       b.max_cost_usd, b.spent_cost_usd, b.max_tokens, b.spent_tokens,
-       CASE WHEN b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd THEN 'cost'
-            WHEN b.spent_tokens + b.held_tokens >= b.max_tokens THEN 'tokens' END AS exhausted
+       (SELECT CASE WHEN b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd
+                    THEN json_build_object('scope', b.scope, 'kind', 'COST', 'limit', b.max_cost_usd,
+                                           'spent', b.spent_cost_usd, 'held', b.held_cost_usd)
+                    ELSE json_build_object('scope', b.scope, 'kind', 'TOKENS', 'limit', b.max_tokens,
+                                           'spent', b.spent_tokens, 'held', b.held_tokens) END
+        FROM budgets b
+        WHERE b.id IN (${budgetsOf({ budget: 's.budget_id', owner: 's.owner', tenant: 's.tenant' })}) AND ${isUsedUp('b', 's.active_turn_id IS NULL AND s.queued_turns = 0')}
+        ORDER BY b.scope LIMIT 1) AS exhausted
 FROM chat_sessions s
-JOIN budgets b ON b.id = s.budget_id
 LEFT JOIN turns a ON a.id = s.active_turn_id
 LEFT JOIN turns p ON p.session_id = s.id AND p.idempotency_key = $4
 WHERE s.id = $1 AND s.owner = $2 AND s.tenant = $3`;
@@ -45,11 +51,7 @@ interface Row {
   pending_request_id: string | null;
   prior_id: string | null;
   prior_digest: string | null;
-  max_cost_usd: string | null;
-  spent_cost_usd: string;
-  max_tokens: string | null;
-  spent_tokens: string;
-  exhausted: 'cost' | 'tokens' | null;
+  exhausted: RefusalFacts['exhausted'];
 }
 
 /** Why a session let no turn or seed in; null when it is not there or not the caller's. */
@@ -72,12 +74,6 @@ export async function explainRefusal(
     queuedTurns: row.queued_turns,
     pendingRequestId: row.pending_request_id,
     prior: row.prior_id && row.prior_digest ? { turnId: row.prior_id, inputDigest: row.prior_digest } : null,
-    budget: {
-      maxCostUsd: row.max_cost_usd,
-      spentCostUsd: row.spent_cost_usd,
-      maxTokens: row.max_tokens,
-      spentTokens: row.spent_tokens,
-      exhausted: row.exhausted,
-    },
+    exhausted: row.exhausted,
   };
 }

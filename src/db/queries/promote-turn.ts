@@ -1,4 +1,5 @@
 import { type AcceptedRow, type AcceptedTurn, startLayout, toAcceptedTurn } from './accept-turn.js';
+import { budgetsOf, isUsedUp } from './budgets-of.js';
 import type { Queryable } from './queryable.js';
 import { factColumns } from './turn-facts.js';
 
@@ -48,10 +49,9 @@ WITH next AS (
   FROM session JOIN messages m ON m.id = session.user_message_id
 )
 SELECT active_turn_id AS turn_id, session.number, last_event_sequence AS event_base, session.status = 'CLOSED' AS is_closed,
-       coalesce(b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd, false)
-         OR coalesce(b.spent_tokens + b.held_tokens >= b.max_tokens, false) AS is_over_budget,
+       EXISTS (SELECT FROM budgets b WHERE b.id IN (${budgetsOf({ budget: 'session.budget_id', owner: 'session.owner', tenant: 'session.tenant' })}) AND ${isUsedUp('b', 'true')}) AS is_over_budget,
        session.owner, session.tenant, ${factColumns}
-FROM session, LATERAL (SELECT max_cost_usd, spent_cost_usd, held_cost_usd, max_tokens, spent_tokens, held_tokens FROM budgets WHERE id = session.budget_id) b`;
+FROM session`;
 
 interface Row extends AcceptedRow {
   readonly owner: string;

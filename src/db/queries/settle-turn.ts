@@ -53,10 +53,6 @@ WITH turn AS (
   FROM session WHERE $19::uuid IS NOT NULL
   ON CONFLICT (id) DO UPDATE SET content = excluded.content, status = excluded.status, updated_at = now()
   RETURNING ${endColumns.reply}
-), unsent AS (
-  -- Rows whose writing was not acknowledged, so their requests were never made.
-  UPDATE model_calls SET status = 'FAILED', error_code = 'UNAVAILABLE', error_retryable = true, settled_at = now()
-  FROM session WHERE turn_id = $13 AND model_calls.status = 'PENDING' AND model_calls.id IS DISTINCT FROM $1::uuid
 ), trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT t.id, session.id, $13, session.last_trace_sequence - cardinality($24::uuid[]) + t.position, t.type, t.data

@@ -41,8 +41,9 @@ export const addTokens = `
       usage_estimated = usage_estimated OR $7::boolean`;
 
 /**
- * CTEs that settle the ledger row and charge the budget, in the statement that settles what the call was for. They
- * expect a CTE `session (id, budget_id)`, which is empty when the turn is not this owner's any more.
+ * CTEs that settle the ledger row, charge its budgets and give back what it had reserved there, in the statement that
+ * settles what the call was for. They expect a CTE `session`, which is empty when the turn is not this owner's any more.
+ * The budgets are locked in the order of their ids, as where calls are opened.
  */
 export const bookCall = `
 ledger AS (
@@ -50,11 +51,15 @@ ledger AS (
   SET status = $2::model_call_status, input_tokens = $3::bigint, cached_input_tokens = $4::bigint,
       output_tokens = $5::bigint, reasoning_tokens = $6::bigint, usage_estimated = $7::boolean,
       cost_usd = $8::numeric, latency_ms = $9::int, time_to_first_token_ms = $10::int,
-      error_code = $11::text, error_retryable = $12::boolean, held_cost_usd = 0, held_tokens = 0, settled_at = now()
+      error_code = $11::text, error_retryable = $12::boolean, settled_at = now()
   FROM session WHERE model_calls.id = $1::uuid AND model_calls.status = 'PENDING'
+  RETURNING held_by, held_cost_usd, held_tokens
+), charged AS (
+  SELECT b.id FROM ledger, budgets b WHERE b.id = ANY(ledger.held_by) ORDER BY b.id FOR UPDATE OF b
 ), budget AS (
-  UPDATE budgets
-  SET spent_cost_usd = spent_cost_usd + $8::numeric, spent_tokens = spent_tokens + $3::bigint + $5::bigint,
+  UPDATE budgets b
+  SET spent_cost_usd = b.spent_cost_usd + $8::numeric, spent_tokens = b.spent_tokens + $3::bigint + $5::bigint,
+      held_cost_usd = b.held_cost_usd - ledger.held_cost_usd, held_tokens = b.held_tokens - ledger.held_tokens,
       updated_at = now()
-  FROM session WHERE budgets.id = session.budget_id AND $1::uuid IS NOT NULL
+  FROM ledger, charged WHERE b.id = charged.id
 )`;

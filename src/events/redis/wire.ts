@@ -10,6 +10,17 @@ type BodySchemas = { readonly [T in TurnEventBody['type']]: z.ZodType<Extract<Tu
 const count = z.int().min(0);
 const step = z.int().min(0);
 
+const reached = z
+  .object({
+    scope: z.enum(['SESSION', 'OWNER', 'TENANT']),
+    kind: z.enum(['COST', 'TOKENS']),
+    limit: z.number(),
+    spent: z.number(),
+    held: z.number(),
+    needed: z.number().nullable(),
+  })
+  .exactOptional();
+
 const bodySchemas: BodySchemas = {
   TurnStarted: z.object({ type: z.literal('TurnStarted') }),
   ContextReported: z.object({
@@ -63,11 +74,12 @@ const bodySchemas: BodySchemas = {
   }),
   InputRequested: z.object({ type: z.literal('InputRequested'), requestId: z.string() }),
   InputResolved: z.object({ type: z.literal('InputResolved'), requestId: z.string() }),
-  TurnCompleted: z.object({ type: z.literal('TurnCompleted') }),
+  TurnCompleted: z.object({ type: z.literal('TurnCompleted'), reached }),
   TurnFailed: z.object({
     type: z.literal('TurnFailed'),
     code: z.enum(Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]]),
     retryable: z.boolean(),
+    reached,
   }),
   TurnStopped: z.object({ type: z.literal('TurnStopped') }),
 };

@@ -4,6 +4,7 @@ import { batched } from '../batch.js';
 import { builder } from '../builder.js';
 import { globalId } from '../ids.js';
 import { toSafeInt, toUsd } from '../numbers.js';
+import { BudgetScope } from './budget-scope.js';
 
 const zero = new Prisma.Decimal(0);
 
@@ -16,6 +17,7 @@ builder.prismaObject('Budget', {
       description: 'Opaque id. Two sessions that share a budget show the same one.',
       resolve: (budget) => globalId('Budget', budget.id),
     }),
+    scope: t.expose('scope', { type: BudgetScope, description: 'Whose spending it limits.' }),
     maxCostUsd: t.float({
       nullable: true,
       description: 'Most money in USD; null is unlimited.',

@@ -11,6 +11,7 @@ import { Assessment } from './assessment.js';
 import { ChatResponse } from './chat-response.js';
 import { ContextReport } from './context-report.js';
 import { InputRequest } from './input-request.js';
+import { ReachedLimit } from './reached-limit.js';
 import { ToolCall } from './tool-call.js';
 import { Turn } from './turn.js';
 import { TurnError } from './turn-error.js';
@@ -168,6 +169,12 @@ const TurnCompleted = eventType('TurnCompleted').implement({
   interfaces,
   description: 'The turn has its reply. Nothing follows.',
   fields: (t) => ({
+    reachedLimit: t.field({
+      type: ReachedLimit,
+      nullable: true,
+      description: 'With the finishReason BUDGET: the limit that has cut the turn short.',
+      resolve: ({ reached }) => reached ?? null,
+    }),
     response: t.prismaField({
       type: ChatResponse,
       description: response,
@@ -184,6 +191,12 @@ const TurnFailed = eventType('TurnFailed').implement({
       type: TurnError,
       description: 'Why it failed.',
       resolve: ({ code, retryable }) => ({ code, retryable }),
+    }),
+    reachedLimit: t.field({
+      type: ReachedLimit,
+      nullable: true,
+      description: 'With the code BUDGET_EXCEEDED or MODEL_PRICE_UNKNOWN: the limit that allowed no call.',
+      resolve: ({ reached }) => reached ?? null,
     }),
     response: t.prismaField({
       type: ChatResponse,

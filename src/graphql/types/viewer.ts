@@ -10,9 +10,25 @@ interface ViewerShape {
   readonly spending: () => Promise<Spending>;
 }
 
-const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
+export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The caller: who the server takes you for, and what you have spent.',
   fields: (t) => ({
+    budget: t.prismaField({
+      type: 'Budget',
+      nullable: true,
+      description:
+        'The limit that the operator has set on all of your sessions together, beside those that they have themselves. Null when there is none.',
+      resolve: (query, { principal }, _args, { database }) =>
+        database.prisma.budget.findFirst({ ...query, where: { ...principal, scope: 'OWNER' } }),
+    }),
+    tenantBudget: t.prismaField({
+      type: 'Budget',
+      nullable: true,
+      description:
+        'The limit that the operator has set on all sessions of your tenant together. Null when there is none.',
+      resolve: (query, { principal: { tenant } }, _args, { database }) =>
+        database.prisma.budget.findFirst({ ...query, where: { tenant, scope: 'TENANT' } }),
+    }),
     id: t.id({
       description: 'Who you are: the subject of your token, or local on a server without authentication.',
       resolve: ({ principal }) => principal.owner,

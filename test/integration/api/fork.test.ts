@@ -196,14 +196,14 @@ describe('forkChatSession', () => {
   });
 
   it('draws on the budget that its original shares with others', async () => {
-    const id = await client.createSession({ budget: { maxTokens: 40 } });
+    const id = await client.createSession({ tools: [], budget: { maxTokens: 85 } });
     await client.createSession({ shareBudgetOf: id });
     const fork = await client.fork(id);
     await client.send(fork, 'hello');
     expect((await client.session(id)).budget.spentTokens).toBe(25);
     await client.send(fork, 'hello');
     expect(codesOf(await client.trySend(id, 'hello'))).toEqual(['BUDGET_EXCEEDED']);
-    const alone = await client.createSession({ budget: { maxTokens: 20 } });
+    const alone = await client.createSession({ tools: [], budget: { maxTokens: 75 } });
     await client.send(alone, 'hello');
     expect(codesOf(await client.trySend(alone, 'again'))).toEqual(['BUDGET_EXCEEDED']);
     await client.send(await client.fork(alone), 'again');

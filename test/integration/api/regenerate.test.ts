@@ -122,7 +122,7 @@ describe('regenerate', () => {
   });
 
   it('is refused like a message', async () => {
-    const id = await client.createSession({ budget: { maxTokens: 20 } });
+    const id = await client.createSession({ tools: [], budget: { maxTokens: 110 } });
     const gate = script.gate();
     app.provider.enqueue([script.pause(gate), answer('done')]);
     const running = client.send(id, 'wait');

@@ -16,14 +16,9 @@ afterAll(() => test.close());
 const ENQUEUE = { whenBusy: 'ENQUEUE' } as const;
 
 /** A turn that writes "working" and then waits for its gate. */
-async function startHeldTurn(sessionId: string) {
+async function startHeldTurn(sessionId: string, usage = { prompt: 1, completion: 1 }) {
   const gate = script.gate();
-  test.provider.enqueue([
-    script.text('working'),
-    script.pause(gate),
-    script.finish('stop'),
-    script.usage({ prompt: 1, completion: 1 }),
-  ]);
+  test.provider.enqueue([script.text('working'), script.pause(gate), script.finish('stop'), script.usage(usage)]);
   const sending = test.chat.service.send(test.caller, { sessionId, message: 'long' });
   await gate.reached;
   return { sending, open: gate.open };
@@ -138,8 +133,8 @@ describe('a turn that is queued', () => {
   });
 
   it('fails without a model call when the budget was used up before its turn, and the next one is looked at', async () => {
-    const sessionId = await test.createSession({ budget: { maxTokens: 2 } });
-    const held = await startHeldTurn(sessionId);
+    const sessionId = await test.createSession({ budget: { maxTokens: 400 } });
+    const held = await startHeldTurn(sessionId, { prompt: 300, completion: 100 });
     const { service } = test.chat;
     const requests = test.provider.requests.length;
     const streams = await Promise.all(

@@ -7,6 +7,8 @@ import { runSql } from '../../support/database-server.js';
 
 /** What Prisma cannot express and a migration adds by hand. Whoever adds one names it here. */
 const handWrittenIndexes = [
+  'budgets_owner_key',
+  'budgets_tenant_key',
   'chat_sessions_title_search_idx',
   'input_requests_pending_idx',
   'messages_content_search_idx',

@@ -25,7 +25,10 @@ function callProblems(call: StoredModelCall): string[] {
   const name = `call of step ${call.step}, attempt ${call.attempt}, of turn ${call.turnId}`;
   const problems: string[] = [];
   if (call.status === 'PENDING') problems.push(`${name} is still PENDING`);
-  if (call.heldTokens !== 0 || !new Exact(call.heldCostUsd).isZero()) problems.push(`${name} still holds money`);
+  const tokens = call.inputTokens + call.outputTokens;
+  if (call.estimated && tokens > call.heldTokens) {
+    problems.push(`${name} is estimated at ${tokens} tokens, and ${call.heldTokens} were reserved`);
+  }
   const price = priceOf(call);
   if (price !== null && !new Exact(price).equals(call.costUsd))
     problems.push(`${name} costs ${call.costUsd}, not ${price}`);
@@ -47,6 +50,18 @@ function totalProblems(
   if (stored.outputTokens !== output)
     problems.push(`${name} has ${stored.outputTokens} output tokens, its ledger ${output}`);
   if (!cost.equals(stored.costUsd)) problems.push(`${name} has cost ${stored.costUsd}, its ledger ${cost.toFixed()}`);
+  return problems;
+}
+
+/** A limit is passed only by a provider that reports more than a call can have come to by any count of ours. */
+function limitProblems({ budget, modelCalls }: StoredSession): string[] {
+  const { id, maxCostUsd, maxTokens, spentCostUsd, spentTokens } = budget;
+  if (modelCalls.some((call) => call.inputTokens + call.outputTokens > call.heldTokens)) return [];
+  const problems: string[] = [];
+  if (maxTokens !== null && spentTokens > maxTokens)
+    problems.push(`budget ${id} has spent ${spentTokens} of ${maxTokens} tokens`);
+  if (maxCostUsd !== null && new Exact(spentCostUsd).greaterThan(maxCostUsd))
+    problems.push(`budget ${id} has spent ${spentCostUsd} of ${maxCostUsd} USD`);
   return problems;
 }
 
@@ -96,7 +111,7 @@ export function moneyProblems({ sessions, requests }: Run): string[] {
   const callsByText = new Map<string, StoredModelCall[]>();
   for (const session of sessions) {
     const { id, modelCalls, turns, messages, totalCostUsd } = session;
-    problems.push(...modelCalls.flatMap(callProblems), ...budgetProblems(session));
+    problems.push(...modelCalls.flatMap(callProblems), ...budgetProblems(session), ...limitProblems(session));
     problems.push(...totalProblems(id, { ...session, costUsd: totalCostUsd }, modelCalls));
     for (const turn of turns) {
       const own = modelCalls.filter(({ turnId }) => turnId === turn.id);

@@ -58,6 +58,9 @@ export interface StoredModelCall {
 
 export interface StoredBudget {
   readonly id: string;
+  /** Null is unlimited. */
+  readonly maxCostUsd: string | null;
+  readonly maxTokens: number | null;
   readonly spentCostUsd: string;
   readonly spentTokens: number;
   readonly heldCostUsd: string;
@@ -107,7 +110,7 @@ SELECT turn_id AS "turnId", status, step, attempt, input_price::text AS "inputPr
 FROM model_calls WHERE session_id = s.id ORDER BY created_at, id`;
 
 const budget = `
-SELECT b.id, b.spent_cost_usd::text AS "spentCostUsd", b.spent_tokens AS "spentTokens",
+SELECT b.id, b.max_cost_usd::text AS "maxCostUsd", b.max_tokens AS "maxTokens", b.spent_cost_usd::text AS "spentCostUsd", b.spent_tokens AS "spentTokens",
        b.held_cost_usd::text AS "heldCostUsd", b.held_tokens AS "heldTokens",
        coalesce(sum(c.cost_usd), 0)::text AS "ledgerCostUsd", coalesce(sum(c.input_tokens + c.output_tokens), 0) AS "ledgerTokens"
 FROM budgets b LEFT JOIN model_calls c ON c.budget_id = b.id WHERE b.id = s.budget_id GROUP BY b.id`;

@@ -190,7 +190,16 @@ const faults: Readonly<Record<string, readonly (readonly [what: string, damage: 
   ],
   I7: [
     ['a row is pending', session(({ modelCalls }) => (modelCalls[0].status = 'PENDING')), /step 1.* is still PENDING/],
-    ['a row holds money', session(({ modelCalls }) => (modelCalls[0].heldTokens = 5)), /still holds money/],
+    [
+      'more is estimated than was reserved',
+      session(({ modelCalls }) => Object.assign(modelCalls[0], { estimated: true, heldTokens: 14 })),
+      /step 1.* is estimated at 15 tokens, and 14 were reserved/,
+    ],
+    [
+      'a budget is overspent by calls that kept to what they had reserved',
+      session(({ budget }) => (budget.maxTokens = 64)),
+      /budget b1 has spent 65 of 64 tokens/,
+    ],
     [
       'a row is not what its tokens cost',
       session(({ modelCalls }) => (modelCalls[0].costUsd = '0.000075000001')),

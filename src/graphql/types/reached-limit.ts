@@ -1,0 +1,28 @@
+import type { ReachedLimit as ReachedLimitShape } from '../../events/reached-limit.js';
+import { builder } from '../builder.js';
+import { BudgetScope } from './budget-scope.js';
+
+const LimitKind = builder.enumType('LimitKind', {
+  description: 'What a limit is on.',
+  values: {
+    COST: { description: 'Money, in USD.' },
+    TOKENS: { description: 'Tokens, input and output together.' },
+  } as const,
+});
+
+export const ReachedLimit = builder.objectRef<ReachedLimitShape>('ReachedLimit').implement({
+  description:
+    'A limit that allowed no further model call, with its figures at that moment: USD for a limit on cost, else tokens.',
+  fields: (t) => ({
+    scope: t.field({ type: BudgetScope, description: 'Whose limit it is.', resolve: ({ scope }) => scope }),
+    kind: t.field({ type: LimitKind, description: 'What it is on.', resolve: ({ kind }) => kind }),
+    limit: t.exposeFloat('limit', { description: 'The limit.' }),
+    spent: t.exposeFloat('spent', { description: 'What was spent of it.' }),
+    held: t.exposeFloat('held', { description: 'What other calls that were under way had reserved of it.' }),
+    needed: t.exposeFloat('needed', {
+      nullable: true,
+      description:
+        'What the call needed at least: its prompt, counted with a margin, and a few tokens of output. Null when its price is unknown.',
+    }),
+  }),
+});

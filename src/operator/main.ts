@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ConfigError, loadConfig } from '../config.js';
+import { type Database, openDatabase } from '../db/database.js';
+import { startEmbeddedPostgres } from '../db/embedded/embedded-postgres.js';
+import { EmbeddedPostgresError } from '../db/embedded/embedded-postgres-error.js';
+import { findRunningServer } from '../db/embedded/running-server.js';
+import { migrate } from '../db/migrate.js';
+import { MigrationError } from '../db/migration-error.js';
+import { createLog } from '../observability/log.js';
+import { budgets } from './budgets.js';
+import { ledger } from './ledger.js';
+import { UsageError, usage } from './usage.js';
+
+// What an operator does beside the server: limits of owners and tenants, and the ledger for the books.
+
+const log = createLog('error', undefined, []);
+
+/** Works on the database of the settings, and leaves it as it was found: running or not. */
+async function withDatabase<Result>(work: (pool: Database['pool']) => Promise<Result>): Promise<Result> {
+  const { database: config } = loadConfig(process.env);
+  const running = config.url ?? (await findRunningServer(config.dataDir));
+  const own = running === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
+  const url = running ?? own?.url ?? '';
+  try {
+    await migrate(url, log);
+    const database = await openDatabase({ url, poolSize: 2, log });
+    try {
+      return await work(database.pool);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await own?.stop();
+  }
+}
+
+async function run([command, ...args]: readonly string[]): Promise<void> {
+  switch (command) {
+    case 'budgets': {
+      const lines = await withDatabase((pool) => budgets(pool, args));
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return;
+    }
+    case 'ledger':
+      await withDatabase((pool) => pipeline(Readable.from(ledger(pool, args)), process.stdout, { end: false }));
+      return;
+    default:
+      throw new UsageError(command === undefined ? 'Say what is to be done.' : `There is no command ${command}.`);
+  }
+}
+
+/** Faults whose message says all. `parseArgs` has codes for its own. */
+const isForOperator = (error: unknown): error is Error =>
+  error instanceof ConfigError ||
+  error instanceof EmbeddedPostgresError ||
+  error instanceof MigrationError ||
+  String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = 1;
+  if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${usage}\n`);
+  // The reader of a pipe may leave when it has seen enough.
+  else if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exitCode = 0;
+  else if (isForOperator(error)) process.stderr.write(`${error.message}\n`);
+  else throw error;
+}
