@@ -9,9 +9,9 @@ import {
 } from '../db/queries/operator-budgets.js';
 import { UsageError } from './usage.js';
 
-const options = {
-  tenant: { type: 'string' },
-  owner: { type: 'string' },
+const holderOptions = { tenant: { type: 'string' }, owner: { type: 'string' } } as const;
+const limitOptions = {
+  ...holderOptions,
   'max-cost-usd': { type: 'string' },
   'max-tokens': { type: 'string' },
 } as const;
@@ -21,8 +21,10 @@ const mostCostUsd = 1_000_000_000;
 
 function readCost(text: string): string | null {
   if (text === 'none') return null;
-  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) > mostCostUsd) {
-    throw new UsageError(`--max-cost-usd is ${text}: give an amount from 0 to ${mostCostUsd}, or none.`);
+  if (!/^\d+(\.\d{1,12})?$/.test(text) || new Decimal(text).gt(mostCostUsd)) {
+    throw new UsageError(
+      `--max-cost-usd is ${text}: give an amount from 0 to ${mostCostUsd} with up to 12 decimal places, or none.`,
+    );
   }
   return new Decimal(text).toFixed(12);
 }
@@ -39,53 +41,65 @@ function readTokens(text: string): number | null {
 function readHolder({ tenant, owner }: { readonly tenant?: string; readonly owner?: string }): BudgetHolder {
   if (tenant === undefined && owner === undefined)
     throw new UsageError('Say whose budget it is: --owner, --tenant or both.');
+  if (owner === '') throw new UsageError('--owner is empty: nobody has that name.');
   return { tenant: tenant ?? '', owner: owner ?? null };
 }
 
-const nameOf = ({ tenant, owner }: BudgetHolder) =>
-  [owner !== null ? `owner ${owner}` : '', tenant !== '' || owner === null ? `tenant ${tenant}` : '']
-    .filter((part) => part !== '')
-    .join(' of ');
+function nameOf({ tenant, owner }: BudgetHolder): string {
+  if (owner === null) return tenant === '' ? 'everybody without a tenant' : `tenant ${tenant}`;
+  return tenant === '' ? `owner ${owner}` : `owner ${owner} of tenant ${tenant}`;
+}
+
+/** To its last digit, where a number would round it or show it as 1e-12. */
+const money = (amount: string) => new Decimal(amount).toFixed();
 
 async function list(pool: Database['pool']): Promise<string[]> {
   const budgets = await listOperatorBudgets(pool);
   if (budgets.length === 0) return ['No owner and no tenant has a limit.'];
   return budgets.map(({ maxCostUsd, maxTokens, ...budget }) => {
-    const cost = `${Number(budget.spentCostUsd)} of ${maxCostUsd === null ? 'any' : Number(maxCostUsd)} USD`;
+    const cost = `${money(budget.spentCostUsd)} of ${maxCostUsd === null ? 'any' : money(maxCostUsd)} USD`;
     const tokens = `${budget.spentTokens} of ${maxTokens ?? 'any'} tokens`;
-    const held = `held ${Number(budget.heldCostUsd)} USD, ${budget.heldTokens} tokens`;
+    const held = `held ${money(budget.heldCostUsd)} USD, ${budget.heldTokens} tokens`;
     return `${nameOf(budget)}: ${cost}, ${tokens}, ${held}`;
   });
 }
 
 /**
- * The commands about the limits of owners and tenants. Gives the lines to print.
+ * The commands about the limits of owners and tenants, understood before any database is touched. Gives the lines to
+ * print.
  *
- * @throws UsageError.
+ * @throws UsageError, and the errors of parseArgs.
  */
-export async function budgets(pool: Database['pool'], [action, ...args]: readonly string[]): Promise<string[]> {
-  const { values } = parseArgs({ args: [...args], options });
-  const { 'max-cost-usd': cost, 'max-tokens': tokens } = values;
+export function budgets([action, ...args]: readonly string[]): (pool: Database['pool']) => Promise<string[]> {
   switch (action) {
     case 'list':
-      return list(pool);
+      parseArgs({ args, options: {} });
+      return list;
     case 'set': {
+      const { values } = parseArgs({ args, options: limitOptions });
+      const { 'max-cost-usd': cost, 'max-tokens': tokens } = values;
       const holder = readHolder(values);
       if (cost === undefined && tokens === undefined)
         throw new UsageError('Give --max-cost-usd, --max-tokens or both.');
-      await setOperatorBudget(pool, holder, {
+      const limits = {
         ...(cost !== undefined && { maxCostUsd: readCost(cost) }),
         ...(tokens !== undefined && { maxTokens: readTokens(tokens) }),
-      });
-      return list(pool);
+      };
+      return async (pool) => {
+        await setOperatorBudget(pool, holder, limits);
+        return list(pool);
+      };
     }
     case 'remove': {
-      const holder = readHolder(values);
-      return [
-        `${nameOf(holder)} ${(await removeOperatorBudget(pool, holder)) ? 'has no limit any more' : 'had no limit'}.`,
-      ];
+      const holder = readHolder(parseArgs({ args, options: holderOptions }).values);
+      return async (pool) => {
+        const had = await removeOperatorBudget(pool, holder);
+        return [`${nameOf(holder)} ${had ? 'has no limit any more' : 'had no limit'}.`];
+      };
     }
+    case undefined:
+      throw new UsageError('Say what is to be done with budgets: list, set or remove.');
     default:
-      throw new UsageError(`There is no command ${['budgets', action].join(' ')}.`);
+      throw new UsageError(`There is no command budgets ${action}.`);
   }
 }

@@ -35,33 +35,36 @@ async function withDatabase<Result>(work: (pool: Database['pool']) => Promise<Re
   }
 }
 
-async function run([command, ...args]: readonly string[]): Promise<void> {
+/** What is to be printed, made with a database. A mistake is told before one is opened. */
+function read([command, ...args]: readonly string[]): (pool: Database['pool']) => AsyncIterable<string> {
   switch (command) {
     case 'budgets': {
-      const lines = await withDatabase((pool) => budgets(pool, args));
-      process.stdout.write(`${lines.join('\n')}\n`);
-      return;
+      const work = budgets(args);
+      return async function* (pool) {
+        for (const line of await work(pool)) yield `${line}\n`;
+      };
     }
     case 'ledger':
-      await withDatabase((pool) => pipeline(Readable.from(ledger(pool, args)), process.stdout, { end: false }));
-      return;
+      return ledger(args);
     default:
       throw new UsageError(command === undefined ? 'Say what is to be done.' : `There is no command ${command}.`);
   }
 }
 
-/** Faults whose message says all. `parseArgs` has codes for its own. */
+/** Commands that were not understood. `parseArgs` has codes for its own. */
+const isUsage = (error: unknown): error is Error =>
+  error instanceof UsageError || String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
+
+/** Faults whose message says all. */
 const isForOperator = (error: unknown): error is Error =>
-  error instanceof ConfigError ||
-  error instanceof EmbeddedPostgresError ||
-  error instanceof MigrationError ||
-  String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
+  error instanceof ConfigError || error instanceof EmbeddedPostgresError || error instanceof MigrationError;
 
 try {
-  await run(process.argv.slice(2));
+  const output = read(process.argv.slice(2));
+  await withDatabase((pool) => pipeline(Readable.from(output(pool)), process.stdout, { end: false }));
 } catch (error) {
   process.exitCode = 1;
-  if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${usage}\n`);
+  if (isUsage(error)) process.stderr.write(`${error.message}\n\n${usage}\n`);
   // The reader of a pipe may leave when it has seen enough.
   else if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exitCode = 0;
   else if (isForOperator(error)) process.stderr.write(`${error.message}\n`);

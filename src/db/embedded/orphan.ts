@@ -55,7 +55,7 @@ const stillRuns = (pid: number, cause?: unknown) =>
   );
 
 /** Whether a folder was copied from one that is in use, lock file and all. */
-async function isCopy(dataFolder: string, recordedFolder: string): Promise<boolean> {
+export async function isCopy(dataFolder: string, recordedFolder: string): Promise<boolean> {
   if (dataFolder === recordedFolder) return false;
   return access(join(recordedFolder, 'postmaster.pid')).then(
     () => true,
@@ -64,7 +64,7 @@ async function isCopy(dataFolder: string, recordedFolder: string): Promise<boole
 }
 
 /** Whether that process is a Postgres server that was started on that folder. Numbers of processes are used again. */
-async function runsOn(pid: number, folder: string): Promise<boolean> {
+export async function runsOn(pid: number, folder: string): Promise<boolean> {
   const command = await readCommand(pid);
   return /\bpostgres$/.test(command[0] ?? '') && command.includes(folder);
 }

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isCopy, runsOn } from './orphan.js';
 
 const readLines = async (path: string) => (await readFile(path, 'utf8').catch(() => '')).split('\n');
 
@@ -8,15 +9,21 @@ const readLines = async (path: string) => (await readFile(path, 'utf8').catch(()
  * when none runs there.
  */
 export async function findRunningServer(dataDir: string): Promise<string | null> {
-  const home = join(dataDir, 'postgres');
+  const home = join(await realpath(dataDir).catch(() => dataDir), 'postgres');
+  const data = join(home, 'data');
   const [[password = ''], lines] = await Promise.all([
     readLines(join(home, 'password')),
-    readLines(join(home, 'data', 'postmaster.pid')),
+    readLines(join(data, 'postmaster.pid')),
   ]);
-  const [pid = '', , , port = ''] = lines;
-  if (password === '' || port === '' || !isAlive(Number(pid))) return null;
+  const [pid = '', folder = '', , port = ''] = lines;
+  if (password === '' || port === '') return null;
+  // The file of a server that was killed stays, and comes along in a copy of its folder.
+  if (!(await runs(Number(pid), folder)) || (await isCopy(data, folder))) return null;
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
+
+/** Windows does not tell the command of a process. */
+const runs = (pid: number, folder: string) => (process.platform === 'win32' ? isAlive(pid) : runsOn(pid, folder));
 
 function isAlive(pid: number): boolean {
   try {
