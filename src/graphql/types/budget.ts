@@ -64,8 +64,10 @@ builder.prismaObject('Budget', {
       },
     }),
     shared: t.boolean({
-      description: 'True when more than one session draws on it.',
-      resolve: ({ id }, _args, context, info) =>
+      description: 'True when more than one session draws on it. Always true for one that the operator has set.',
+      select: { scope: true },
+      resolve: ({ id, scope }, _args, context, info) =>
+        scope !== 'SESSION' ||
         batched<string, boolean>(context, info, 'shared', id, async (ids) => {
           const shared = await sharedBudgets(context.database.pool, ids);
           return ids.map((one) => shared.has(one));
