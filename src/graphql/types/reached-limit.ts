@@ -14,10 +14,18 @@ export const ReachedLimit = builder.objectRef<ReachedLimitShape>('ReachedLimit')
   description:
     'A limit that allowed no further model call, with its figures at that moment: USD for a limit on cost, else tokens.',
   fields: (t) => ({
-    scope: t.field({ type: BudgetScope, description: 'Whose limit it is.', resolve: ({ scope }) => scope }),
-    kind: t.field({ type: LimitKind, description: 'What it is on.', resolve: ({ kind }) => kind }),
-    limit: t.exposeFloat('limit', { description: 'The limit.' }),
-    spent: t.exposeFloat('spent', { description: 'What was spent of it.' }),
+    scope: t.field({
+      type: BudgetScope,
+      description: 'Whose spending it limits: OWNER and TENANT are limits that only the operator can raise.',
+      resolve: ({ scope }) => scope,
+    }),
+    kind: t.field({
+      type: LimitKind,
+      description: 'Whether it is on money or on tokens, which is the unit of the figures here.',
+      resolve: ({ kind }) => kind,
+    }),
+    limit: t.exposeFloat('limit', { description: 'What may be spent in all.' }),
+    spent: t.exposeFloat('spent', { description: 'What calls that have ended had spent of it.' }),
     held: t.exposeFloat('held', { description: 'What other calls that were under way had reserved of it.' }),
     needed: t.exposeFloat('needed', {
       nullable: true,

@@ -18,27 +18,36 @@ const usualDays = 30;
 const mostDays = 366;
 
 const UsageDimension = builder.enumType('UsageDimension', {
-  description: 'By what usage is summed.',
+  description: 'What usage can be summed by.',
   values: {
-    DAY: { description: 'By the day on which a call was made, in UTC.' },
-    MODEL: { description: 'By the model that was called.' },
+    DAY: {
+      description: 'A sum for each day, from midnight to midnight in UTC, by the moment at which a call was made.',
+    },
+    MODEL: { description: 'A sum for each model.' },
   } as const,
 });
 
 const UsageSum = builder.objectRef<UsageSumShape>('UsageSum').implement({
-  description: 'The model calls of one day, of one model, or of both, summed up.',
+  description: 'Model calls summed up: those of a day, of a model, of a model on a day, or all of a range of time.',
   fields: (t) => ({
     day: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Beginning of the day in UTC; null when not summed by day.',
+      description: 'The midnight in UTC with which the day begins; null when not summed by DAY.',
       resolve: ({ day }) => day,
     }),
-    model: t.exposeString('model', { nullable: true, description: 'The model; null when not summed by model.' }),
-    calls: t.exposeInt('calls', { description: 'How many calls there were, failed and stopped ones included.' }),
-    usage: t.field({ type: Usage, description: 'Their tokens.', resolve: usageOf }),
+    model: t.exposeString('model', {
+      nullable: true,
+      description: 'Id of the model, also of one that is not offered any more; null when not summed by MODEL.',
+    }),
+    calls: t.exposeInt('calls', {
+      description:
+        'How many requests to the provider there were, failed, repeated and stopped ones included. A turn makes one or more.',
+    }),
+    usage: t.field({ type: Usage, description: 'Tokens of these calls, by kind.', resolve: usageOf }),
     costUsd: t.float({
-      description: 'Their cost in USD, at the prices that held when they were made.',
+      description:
+        'Cost of these calls in USD, at the prices that held when they were made; 0 for those of a model whose price was unknown.',
       resolve: ({ costUsd }) => toUsd(new Prisma.Decimal(costUsd)),
     }),
   }),
@@ -49,13 +58,13 @@ const args = builder.args((t) => ({
     type: [UsageDimension],
     required: true,
     defaultValue: ['DAY', 'MODEL'],
-    description: 'By what to sum; an empty list gives one sum of all.',
+    description: 'What to sum by: both gives a sum for each model on each day, an empty list one sum of everything.',
   }),
   from: t.field({
     type: 'DateTime',
-    description: `Calls made from this moment on; null or left out: ${usualDays} days before to.`,
+    description: `Only calls made at this moment or later. Left out or null: ${usualDays} days before to.`,
   }),
-  to: t.field({ type: 'DateTime', description: 'Calls made before this moment; null or left out: now.' }),
+  to: t.field({ type: 'DateTime', description: 'Only calls made before this moment. Left out or null: now.' }),
 }));
 
 interface Arguments {
@@ -76,12 +85,12 @@ function toQuery({ by, from, to }: Arguments): UsageQuery {
 
 /** A sum counts as a few days of a few models in the complexity of an operation: how many there are is unknown. */
 const complexity = { field: 10, multiplier: 20 };
-const range = `Oldest day first; days and models without calls are left out. At most ${mostDays} days, else BAD_USER_INPUT.`;
+const range = `Calls that are still under way are not in it. Oldest day first, then by model; what has no calls is left out, so the list may be empty. A range that is longer than ${mostDays} days, or ends before it begins, is BAD_USER_INPUT.`;
 
 builder.objectField(Viewer, 'usageBy', (t) =>
   t.field({
     type: [UsageSum],
-    description: `What all your model calls have used, those of deleted sessions included. ${range}`,
+    description: `What all your model calls have used and cost in a range of time, those of deleted sessions included. ${range}`,
     args,
     complexity,
     resolve: ({ principal }, given, { database }) => usageOfCaller(database.pool, principal, toQuery(given)),
@@ -91,7 +100,7 @@ builder.objectField(Viewer, 'usageBy', (t) =>
 builder.prismaObjectField(ChatSession, 'usageBy', (t) =>
   t.field({
     type: [UsageSum],
-    description: `What the model calls of this session have used. ${range}`,
+    description: `What the model calls of this session have used and cost in a range of time. ${range}`,
     args,
     complexity,
     resolve: ({ id }, given, context, info) => {

@@ -17,7 +17,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       type: 'Budget',
       nullable: true,
       description:
-        'The limit that the operator has set on all of your sessions together, beside those that they have themselves. Null when there is none.',
+        'The limit that the operator has set on what all of your sessions may spend together, with what they have spent so far, deleted ones included. The budgets of the sessions hold beside it. Null when there is none.',
       resolve: (query, { principal }, _args, { database }) =>
         database.prisma.budget.findFirst({ ...query, where: { ...principal, scope: 'OWNER' } }),
     }),
@@ -25,7 +25,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       type: 'Budget',
       nullable: true,
       description:
-        'The limit that the operator has set on all sessions of your tenant together. Null when there is none.',
+        'The limit that the operator has set on what all callers of your tenant may spend together, with what they have spent so far; without a tenant, all callers without one. Null when there is none.',
       resolve: (query, { principal: { tenant } }, _args, { database }) =>
         database.prisma.budget.findFirst({ ...query, where: { tenant, scope: 'TENANT' } }),
     }),
