@@ -131,7 +131,7 @@ describe('usage', () => {
     const id = await ada.createSession();
     const at = { from: '2026-05-01T00:00:00Z', to: '2026-05-02T00:00:00Z' };
     await turnAt(ada, id, at.from);
-    app.provider.enqueue(script.httpError(400));
+    app.provider.enqueue([script.httpError(400)]);
     await ada.trySend(id, 'fails');
     await database.pool.query(`UPDATE model_calls SET created_at = $1 WHERE status = 'FAILED'`, [at.from]);
     await ada.run('mutation ($id: ID!) { deleteChatSession(id: $id) }', { id });
