@@ -48,9 +48,10 @@ export type OpenedCall =
   | { readonly kind: 'lost' };
 
 // The budgets are locked in the order of their ids, here and where calls are settled, so that no two statements wait for
-// each other; and a row that is locked shows its newest figures, whatever was committed since the statement began. Output
-// is what the tightest limit still pays for beside the prompt: div() cuts, where a quotient would be rounded up. A call
-// whose opening was stored although its answer was lost has its hold already.
+// each other; and a row that is locked shows its newest figures, whatever was committed since the statement began. Their
+// ids are an array, which is made once: of a join, rows that were changed while they were waited for can be left out.
+// Output is what the tightest limit still pays for beside the prompt: div() cuts, where a quotient would be rounded up. A
+// call whose opening was stored although its answer was lost has its hold already.
 const text = `
 WITH turn AS (
   UPDATE turns SET step = $3, context_report = coalesce($14::jsonb, context_report) WHERE id = $1 AND lease_epoch = $2 AND status = 'RUNNING' RETURNING id
@@ -59,7 +60,7 @@ WITH turn AS (
 ), charged AS (
   SELECT b.id, b.scope, b.max_cost_usd, b.spent_cost_usd, b.held_cost_usd, b.max_tokens, b.spent_tokens, b.held_tokens
   FROM budgets b
-  WHERE b.id IN (${budgetsOf({ budget: '$6::uuid', owner: '$7', tenant: '$8' })}) AND EXISTS (SELECT FROM turn)
+  WHERE b.id = ANY(ARRAY(${budgetsOf({ budget: '$6::uuid', owner: '$7', tenant: '$8' })})) AND EXISTS (SELECT FROM turn)
   ORDER BY b.id FOR UPDATE
 ), limits AS (
   SELECT scope, 'cost' AS kind, max_cost_usd::text AS "limit", spent_cost_usd::text AS spent, held_cost_usd::text AS held, is_unknown,
