@@ -73,7 +73,8 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   // Models keep to their own limit without being told. Servers that count prompt and output together take no risk of it.
   const maxOutputTokens = isCut ? outputTokens : step.request.maxOutputTokens;
   const request: ModelRequest = { ...step.request, maxOutputTokens };
-  const mostOutput = maxOutputTokens ?? budget?.affords ?? Number.POSITIVE_INFINITY;
+  // Under a limit what is not reserved belongs to other calls, also where a model ignores its own limit.
+  const mostOutput = maxOutputTokens ?? (budget ? outputTokens : Number.POSITIVE_INFINITY);
   const meter = new OutputMeter(mostOutput);
   await deps.failpoint('after-open-call');
   const startedAt = deps.now();
@@ -85,7 +86,8 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   const toolCalls: ModelToolCall[] = [];
   let callText = '';
   let isAnswering = false;
-  let isTooMuch = false;
+  // What came beyond that: not used, but made.
+  let excess = '';
   const received = () => writer.thinking + writer.written + callText;
   try {
     for await (const event of deps.model.stream(request, signal)) {
@@ -96,11 +98,11 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
       if ('text' in event) {
         firstTokenAt ??= deps.now();
         const text = meter.take(event.text, received);
-        isTooMuch = text.length < event.text.length;
         if (event.type === 'text') writer.text(text);
         else if (event.type === 'thinking') writer.thought(text);
         else callText += text;
-        if (isTooMuch) break;
+        excess = event.text.slice(text.length);
+        if (excess !== '') break;
       } else if (event.type === 'tool_call') toolCalls.push(event.call);
       else if (event.type === 'usage') usage = event.usage;
       else finishReason = event.reason;
@@ -111,11 +113,12 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
       error = failure(deps, step, caught);
     }
   }
+  const isTooMuch = excess !== '';
   const isAborted = isTooMuch || (signal.aborted && finishReason === null);
   const status = isAborted ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
   if (isTooMuch) finishReason = 'length';
-  const isCutByBudget = isCut ? finishReason === 'length' : isTooMuch && maxOutputTokens === null;
-  const output = received();
+  const isCutByBudget = isCut && finishReason === 'length';
+  const output = received() + excess;
   const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
   return {
     call: settleFigures(facts, request, step.model, deps.now(), mostOutput),

@@ -17,8 +17,8 @@ export type CallOpening =
       readonly outputTokens: number;
       /** Whether the budget allows fewer of them than were wanted. */
       readonly isCut: boolean;
-      /** The tightest limit, with the output that it affords; null when nothing is limited. */
-      readonly budget: (BudgetStop & { readonly affords: number }) | null;
+      /** The tightest limit; null when nothing is limited. */
+      readonly budget: BudgetStop | null;
     }
   | { readonly kind: 'refused'; readonly by: BudgetStop };
 
@@ -86,7 +86,7 @@ export async function openCall(
     case 'opened': {
       const { outputTokens, tightest } = opened;
       const isCut = outputTokens < worst.wantedOutput;
-      const budget = tightest && { ...stopBy(tightest, model, worst), affords: tightest.affords };
+      const budget = tightest && stopBy(tightest, model, worst);
       return { kind: 'opened', id: row.id, outputTokens, isCut, budget };
     }
     case 'refused':

@@ -53,8 +53,9 @@ async function ask(
     for await (const event of model.stream(request, AbortSignal.any([signal, timeUp]))) {
       if ('text' in event) {
         firstTokenAt ??= now();
-        if (meter.take(event.text, () => output) !== event.text) break;
+        const before = output;
         output += event.text;
+        if (meter.take(event.text, () => before) !== event.text) break;
         if (event.type === 'text') content += event.text;
       } else if (event.type === 'usage') usage = event.usage;
       else if (event.type === 'finish') finishReason = event.reason;

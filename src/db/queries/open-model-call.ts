@@ -36,8 +36,6 @@ export interface TightestLimit {
   readonly held: string;
   /** Without prices a limit on money cannot be kept. */
   readonly isPriceUnknown: boolean;
-  /** Output tokens that it affords, also more than were wanted. */
-  readonly affords: number;
 }
 
 export type OpenedCall =
@@ -101,18 +99,10 @@ interface Row {
   spent: string;
   held: string;
   is_unknown: boolean;
-  affords: string;
 }
 
-const toTightest = ({
-  scope,
-  kind,
-  limit,
-  spent,
-  held,
-  is_unknown: isPriceUnknown,
-  affords,
-}: Row): TightestLimit | null => scope && { scope, kind, limit, spent, held, isPriceUnknown, affords: Number(affords) };
+const toTightest = ({ scope, kind, limit, spent, held, is_unknown: isPriceUnknown }: Row): TightestLimit | null =>
+  scope && { scope, kind, limit, spent, held, isPriceUnknown };
 
 /**
  * Writes the ledger row before the request is made, and reserves what the call may come to at worst, in every budget that
