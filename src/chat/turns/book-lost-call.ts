@@ -4,6 +4,7 @@ import { buildRequest } from '../../agent/context/build-request.js';
 import { summaryRequest } from '../../agent/context/make-summary.js';
 import { modelCallTrace } from '../../agent/traces.js';
 import { stateOf } from '../../agent/turn-state.js';
+import { worstCase } from '../../agent/worst-case.js';
 import { bookFailedCall } from '../../db/queries/book-failed-call.js';
 import { bookSummary } from '../../db/queries/book-summary.js';
 import type { LostCall, OwnedTurn } from '../../db/queries/owned-turn.js';
@@ -11,6 +12,7 @@ import { ChatError } from '../../errors.js';
 import type { ModelInfo } from '../../model/catalog.js';
 import { exact } from '../../model/cost.js';
 import type { ModelRequest } from '../../model/port.js';
+import { estimateUsage } from '../../model/tokens.js';
 import type { TurnDependencies } from './dependencies.js';
 
 /** The model of a lost call, at the prices that held when the call was made. */
@@ -61,6 +63,12 @@ async function lostRequest(
   }
 }
 
+/** Output tokens that a lost call has reserved: an estimate must not come to more. One of an older version has no hold. */
+function mostOutputOf({ heldTokens }: LostCall, model: ModelInfo, request: ModelRequest): number {
+  if (heldTokens === 0) return Number.POSITIVE_INFINITY;
+  return Math.max(0, heldTokens - worstCase(model, request, estimateUsage(request, '').inputTokens).inputTokens);
+}
+
 /** The provider has worked on a lost call and bills it, so it is booked by an estimate. False when the turn is lost. */
 export async function bookLostCall(
   deps: TurnDependencies,
@@ -86,6 +94,7 @@ export async function bookLostCall(
     request,
     model,
     now,
+    mostOutputOf(call, model, request),
   );
   const data = modelCallTrace(figures, call.model, call.attempt, null);
   if (isAnswer) return bookFailedCall(deps.database.pool, facts, figures, { id: deps.newId(), data });

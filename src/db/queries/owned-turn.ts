@@ -37,6 +37,8 @@ export interface LostCall {
   readonly inputPrice: string | null;
   readonly cachedInputPrice: string | null;
   readonly outputPrice: string | null;
+  /** What it has reserved, in and out together. */
+  readonly heldTokens: number;
   readonly ageMs: number;
 }
 
@@ -75,7 +77,7 @@ SELECT t.session_id, t.number, t.lease_epoch, t.event_base, t.event_layout, t.at
                                ORDER BY m.sequence DESC LIMIT 1)), '[]') AS tool_calls,
        (SELECT json_build_object(
            'id', k.id, 'purpose', k.purpose, 'step', k.step, 'attempt', k.attempt, 'model', k.model, 'inputPrice', k.input_price::text,
-           'cachedInputPrice', k.cached_input_price::text, 'outputPrice', k.output_price::text,
+           'cachedInputPrice', k.cached_input_price::text, 'outputPrice', k.output_price::text, 'heldTokens', k.held_tokens,
            'ageMs', (extract(epoch FROM now() - k.created_at) * 1000)::bigint)
         FROM model_calls k WHERE k.turn_id = t.id AND k.status = 'PENDING'
         ORDER BY k.created_at DESC, k.id DESC LIMIT 1) AS lost_call
