@@ -79,7 +79,8 @@ const toolCallsOf = (turnId: string) =>
   );
 
 async function start(message = 'go') {
-  const sessionId = await test.createSession();
+  // Under a limit, arguments beyond the longest reply of the model would be cut.
+  const sessionId = await test.createSession({ budget: { maxCostUsd: null, maxTokens: null } });
   const events = await test.chat.service.stream(test.caller, { sessionId, message });
   return { sessionId, events, turnId: async () => (await readAll(events))[0]?.turnId ?? '' };
 }
