@@ -16,9 +16,9 @@ import { settleFigures } from './call-figures.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
 import { type BudgetStop, openCall } from './open-call.js';
-import { OutputMeter } from './output-meter.js';
 import { patiently } from './patience.js';
 import type { ReplyWriter } from './reply-writer.js';
+import { ReservedOutput } from './reserved-output.js';
 import { modelCallTrace } from './traces.js';
 import { worstCase } from './worst-case.js';
 
@@ -73,9 +73,12 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   // Models keep to their own limit without being told. Servers that count prompt and output together take no risk of it.
   const maxOutputTokens = isCut ? outputTokens : step.request.maxOutputTokens;
   const request: ModelRequest = { ...step.request, maxOutputTokens };
-  // Under a limit what is not reserved belongs to other calls, also where a model ignores its own limit.
-  const mostOutput = maxOutputTokens ?? (budget ? outputTokens : Number.POSITIVE_INFINITY);
-  const meter = new OutputMeter(mostOutput);
+  const isTold = maxOutputTokens !== null;
+  const reserved = new ReservedOutput(deps, turn, {
+    id,
+    outputTokens: isTold || budget ? outputTokens : Number.POSITIVE_INFINITY,
+    mayGrow: !isTold,
+  });
   await deps.failpoint('after-open-call');
   const startedAt = deps.now();
   let firstTokenAt: Date | null = null;
@@ -97,7 +100,8 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
       }
       if ('text' in event) {
         firstTokenAt ??= deps.now();
-        const text = meter.take(event.text, received);
+        const taken = reserved.take(event.text, received);
+        const text = typeof taken === 'string' ? taken : await taken;
         if (event.type === 'text') writer.text(text);
         else if (event.type === 'thinking') writer.thought(text);
         else callText += text;
@@ -117,11 +121,11 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   const isAborted = isTooMuch || (signal.aborted && finishReason === null);
   const status = isAborted ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
   if (isTooMuch) finishReason = 'length';
-  const isCutByBudget = isCut && finishReason === 'length';
+  const isCutByBudget = isCut ? finishReason === 'length' : isTooMuch && !isTold;
   const output = received() + excess;
   const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
   return {
-    call: settleFigures(facts, request, step.model, deps.now(), mostOutput),
+    call: settleFigures(facts, request, step.model, deps.now(), reserved.tokens),
     attempt,
     budget: isCutByBudget ? budget : null,
     finishReason,

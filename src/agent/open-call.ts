@@ -1,4 +1,5 @@
-import { type ModelCallToOpen, openModelCall, type TightestLimit } from '../db/queries/open-model-call.js';
+import { type ModelCallToOpen, openModelCall } from '../db/queries/open-model-call.js';
+import type { TightestLimit } from '../db/queries/tightest-limit.js';
 import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { ReachedLimit } from '../events/reached-limit.js';
 import type { ModelInfo } from '../model/catalog.js';

@@ -11,7 +11,7 @@ const tolerance = 1.02;
  * where its length alone does not show that it fits, and kept nowhere.
  */
 export class OutputMeter {
-  readonly #most: number;
+  #most: number;
   #left: number;
   /** Units at the end of the text that the count of what is left does not cover. */
   #uncounted = 0;
@@ -19,6 +19,13 @@ export class OutputMeter {
   constructor(mostTokens: number) {
     this.#most = Math.ceil(mostTokens * tolerance);
     this.#left = this.#most;
+  }
+
+  /** Lets so many tokens through in all, from before a piece that did not fit. */
+  allow(mostTokens: number, before: () => string): void {
+    this.#most = Math.ceil(mostTokens * tolerance);
+    this.#left = this.#most - countTokens(before());
+    this.#uncounted = 0;
   }
 
   /**

@@ -29,16 +29,29 @@ it('two replies at once that ignore how long their model writes stay within the 
     script.silence(),
   ]);
   const replies = await Promise.all([first, second].map((id) => client.send(id, 'go on')));
-  expect(replies).toMatchObject([{ finishReason: 'LENGTH' }, { finishReason: 'LENGTH' }]);
+  expect(replies).toMatchObject([{ finishReason: 'BUDGET' }, { finishReason: 'BUDGET' }]);
   const { budget } = await client.session(first);
   expect(budget.spentTokens).toBeGreaterThan(limit / 2);
   expect(budget.spentTokens).toBeLessThanOrEqual(limit);
 });
 
-it('a reply of which nothing is used, since all of it came at once and is too long, is charged as far as it was reserved', async () => {
-  const sessionId = await client.createSession({ tools: [], maxStepsPerTurn: 1 });
+it('a reply that comes at once and is too long is used and charged as far as its budget goes', async () => {
+  const sessionId = await client.createSession({ tools: [], budget: { maxTokens: 300, maxCostUsd: null } });
   app.provider.onRequest(() => [script.text('and on '.repeat(1_000)), script.silence()]);
-  await client.trySend(sessionId, 'go on');
-  const { modelCalls } = await client.session(sessionId);
-  expect(modelCalls.nodes[0].usage).toMatchObject({ outputTokens: 100, estimated: true });
+  const { content, finishReason } = await client.send(sessionId, 'go on');
+  expect(finishReason).toBe('BUDGET');
+  expect(content.length).toBeGreaterThan(500);
+  const { budget, modelCalls } = await client.session(sessionId);
+  expect(modelCalls.nodes[0].usage).toMatchObject({ estimated: true });
+  expect(modelCalls.nodes[0].usage.outputTokens).toBeGreaterThan(200);
+  expect(budget.spentTokens).toBeLessThanOrEqual(300);
+});
+
+it('a reply that is longer than its model is listed with is whole, as long as its budget has more', async () => {
+  const sessionId = await client.createSession();
+  const long = 'and on '.repeat(3_000);
+  app.provider.onRequest(() => script.reply(long, { chunks: 100, usage: { prompt: 100, completion: 6_000 } }));
+  expect(await client.send(sessionId, 'go on')).toMatchObject({ content: long, finishReason: 'STOP' });
+  const { budget } = await client.session(sessionId);
+  expect(budget).toMatchObject({ spentTokens: 6_100, remainingTokens: 500_000 - 6_100 });
 });

@@ -79,8 +79,7 @@ const toolCallsOf = (turnId: string) =>
   );
 
 async function start(message = 'go') {
-  // Under a limit, arguments beyond the longest reply of the model would be cut.
-  const sessionId = await test.createSession({ budget: { maxCostUsd: null, maxTokens: null } });
+  const sessionId = await test.createSession();
   const events = await test.chat.service.stream(test.caller, { sessionId, message });
   return { sessionId, events, turnId: async () => (await readAll(events))[0]?.turnId ?? '' };
 }
