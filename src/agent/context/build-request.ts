@@ -83,6 +83,9 @@ export async function buildRequest(
   const fitted = history.rounds.length === 0 ? null : planPrompt(history, room, counts);
   if (!fitted) throw new ChatError('CONTEXT_OVERFLOW');
   const decisions = decide(fitted.plan, history);
+  const told = reportHistory(fitted.plan, decisions, imagesIn(fitted.messages) < imagesOf(history));
+  // Where all is told as it was written, counting it once more would say nothing new.
+  const saved = told.strategy === 'PASSTHROUGH' ? 0 : tokensAsWritten(history, counts) - fitted.tokens;
   const historyTokens = fitted.tokens + tailTokens;
   return {
     request: {
@@ -93,12 +96,12 @@ export async function buildRequest(
       maxOutputTokens,
     },
     report: {
-      ...reportHistory(fitted.plan, decisions, imagesIn(fitted.messages) < imagesOf(history)),
+      ...told,
       windowTokens: model.contextWindow,
       systemTokens,
       toolTokens,
       historyTokens,
-      tokensSaved: Math.max(0, tokensAsWritten(history, counts) - fitted.tokens),
+      tokensSaved: Math.max(0, saved),
       toolsLoaded: offered.length,
       toolsAvailable: available,
     },

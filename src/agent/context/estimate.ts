@@ -9,7 +9,10 @@ export const piecesTokens = (counts: TokenCounts, pieces: readonly Piece[]): num
   pieces.reduce((sum, { message, key }) => sum + counts.message(message, key), 0);
 
 /** Tokens of a message as it was written. */
-export function verbatimTokens(counts: TokenCounts, message: HistoryMessage): number {
+export const verbatimTokens = (counts: TokenCounts, message: HistoryMessage): number =>
+  counts.stored(message, () => countVerbatim(counts, message));
+
+function countVerbatim(counts: TokenCounts, message: HistoryMessage): number {
   if (message.role === 'USER') return piecesTokens(counts, [tellUser(message, 'verbatim', true)]);
   if (message.role === 'TOOL') return piecesTokens(counts, [tellResult(message, 'verbatim')]);
   return piecesTokens(counts, tellGroup({ message, results: [] }, 'verbatim'));
