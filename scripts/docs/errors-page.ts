@@ -50,8 +50,8 @@ A code is never renamed or removed. New ones may come: treat one that you do not
 
 An error's \`extensions\` hold \`code\` and \`retryable\` (whether the same call may succeed later without any change). Codes
 of the categories \`provider\` and \`system\` add \`requestId\`, which finds the call in the log. Some codes add plain values:
-\`turnId\` (\`TURN_IN_PROGRESS\`, \`INPUT_PENDING\`, and every failed turn of \`send\`), \`limitKind\`, \`limit\` and \`spent\`
-(\`BUDGET_EXCEEDED\`), \`limit\` (something is too large). \`message\` is a sentence for people: do not parse it. The column
+\`turnId\` (\`TURN_IN_PROGRESS\`, \`INPUT_PENDING\`, and every failed turn of \`send\`), \`limitScope\`,
+\`limitKind\`, \`limit\`, \`spent\`, \`held\` and mostly \`needed\` (\`BUDGET_EXCEEDED\`, and \`MODEL_PRICE_UNKNOWN\` of a turn), \`limit\` (something is too large). \`message\` is a sentence for people: do not parse it. The column
 "What to do" has the message for places that have nothing more precise to say.
 
 A refusal does not use up a \`clientMessageId\`: retry with the same one, after a pause that grows with every attempt. A

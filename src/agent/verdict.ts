@@ -1,5 +1,6 @@
 import type { TurnEnd } from '../db/queries/settle-turn.js';
 import { type ErrorCode, errorTable } from '../errors.js';
+import { mayComeFree } from '../events/reached-limit.js';
 import type { CallResult } from './call-model.js';
 import { BudgetExhausted, StopRequested } from './ends.js';
 
@@ -55,7 +56,8 @@ export function judge(result: CallResult, step: number, saysSomething: boolean, 
   if (result.error) return failed(result.error.code, result.error.retryable);
   if (result.budget) {
     if (step > 1 || saysSomething) return outOfBudget;
-    return failed(result.budget.isPriceUnknown ? 'MODEL_PRICE_UNKNOWN' : 'BUDGET_EXCEEDED');
+    const { isPriceUnknown, reached } = result.budget;
+    return isPriceUnknown ? failed('MODEL_PRICE_UNKNOWN') : failed('BUDGET_EXCEEDED', mayComeFree(reached));
   }
   switch (result.finishReason) {
     case 'stop':

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConfigError, loadConfig } from '../config.js';
@@ -17,9 +19,19 @@ import { UsageError, usage } from './usage.js';
 const log = createLog('error', undefined, []);
 
 /** Works on the database of the settings, and leaves it as it was found: running or not. */
-async function withDatabase<Result>(work: (pool: Database['pool']) => Promise<Result>): Promise<Result> {
+async function withDatabase<Result>(
+  mayBeNew: boolean,
+  work: (pool: Database['pool']) => Promise<Result>,
+): Promise<Result> {
   const { database: config } = loadConfig(process.env);
   const running = config.url ?? (await findRunningServer(config.dataDir));
+  // Limits may be set before the first start. But a database made for reading would tell of a mistyped folder that nobody
+  // has a limit.
+  if (running === null && !mayBeNew && !existsSync(join(config.dataDir, 'postgres'))) {
+    throw new EmbeddedPostgresError(
+      `There is no database of a server in ${config.dataDir}: set DATA_DIR to its folder, or DATABASE_URL.`,
+    );
+  }
   const own = running === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
   const url = running ?? own?.url ?? '';
   try {
@@ -46,6 +58,7 @@ function read([command, ...args]: readonly string[]): (pool: Database['pool']) =
     }
     case 'ledger':
       return ledger(args);
+
     default:
       throw new UsageError(command === undefined ? 'Say what is to be done.' : `There is no command ${command}.`);
   }
@@ -60,8 +73,13 @@ const isForOperator = (error: unknown): error is Error =>
   error instanceof ConfigError || error instanceof EmbeddedPostgresError || error instanceof MigrationError;
 
 try {
-  const output = read(process.argv.slice(2));
-  await withDatabase((pool) => pipeline(Readable.from(output(pool)), process.stdout, { end: false }));
+  const args = process.argv.slice(2);
+  if (args[0] === '--help') process.stdout.write(`${usage}\n`);
+  else {
+    const output = read(args);
+    const mayBeNew = args[0] === 'budgets' && args[1] === 'set';
+    await withDatabase(mayBeNew, (pool) => pipeline(Readable.from(output(pool)), process.stdout, { end: false }));
+  }
 } catch (error) {
   process.exitCode = 1;
   if (isUsage(error)) process.stderr.write(`${error.message}\n\n${usage}\n`);

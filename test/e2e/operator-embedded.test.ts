@@ -35,6 +35,8 @@ const operator = (...args: string[]) => operatorLines(env, ...args);
 
 describe('the operator command on the embedded Postgres', { timeout: 120_000 }, () => {
   it('works before the first start of a server, beside a running one, after it has ended and after it was killed', async () => {
+    const mistyped = { ...env, DATA_DIR: join(home, 'dada') };
+    await expect(operatorLines(mistyped, 'budgets', 'list')).rejects.toThrow(/There is no database of a server in/);
     const tenMore = (await operator('budgets', 'set', '--owner', 'local', '--max-tokens', '10'))[0];
     expect(tenMore).toBe('owner local: 0 of any USD, 0 of 10 tokens, held 0 USD, 0 tokens');
 

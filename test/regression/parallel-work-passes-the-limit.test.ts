@@ -59,6 +59,24 @@ it('ten turns at once spend no more than one budget allows, and those that get n
   expect(app.provider.requests.length - count).toBeLessThanOrEqual(4);
 });
 
+it('what is reserved by another turn is told apart from what is spent: it comes back without anybody raising the limit', async () => {
+  const first = await client.createSession({ budget: { maxTokens: 1_200 } });
+  const second = await client.createSession({ shareBudgetOf: first });
+  const gate = script.gate();
+  app.provider.onRequest(() => [script.pause(gate), script.reply('hi', { usage: { prompt: 40, completion: 5 } })]);
+  const sending = client.send(first, 'hi');
+  await gate.reached;
+  const { errors } = await client.trySend(second, 'hi');
+  expect(errors?.[0]).toMatchObject({
+    message:
+      'The budget of this session is reserved: 0 of 1200 tokens are spent and 1200 reserved by calls under way. Wait for those calls, or raise it with updateChatSession.',
+    extensions: { code: 'BUDGET_EXCEEDED', retryable: true, spent: 0, held: 1_200 },
+  });
+  gate.open();
+  await sending;
+  expect(await client.send(second, 'hi')).toMatchObject({ content: 'hi' });
+});
+
 it('a loop of calls that fail ends at the limit, with one event that says which', async () => {
   const id = await client.createSession({ budget: { maxTokens: 8_000 }, maxStepsPerTurn: 100 });
   let at = 0;

@@ -49,10 +49,14 @@ describe('a budget', () => {
     expect(failed.errors?.[0]?.extensions).toMatchObject({
       code: 'BUDGET_EXCEEDED',
       turnId: expect.any(String),
+      retryable: false,
       limit: 1_100,
       spent: 1_000,
       needed: expect.any(Number),
     });
+    expect(failed.errors?.[0]?.message).toMatch(
+      /^The budget of this session is not enough: 1000 of 1100 tokens are spent, and this call needs at least \d+\. To go on, raise it/,
+    );
     expect(app.provider.requests).toHaveLength(count);
     await raise(id, { maxTokens: null });
     expect(await client.regenerate(id)).toMatchObject({ content: 'echo: two' });
@@ -80,6 +84,11 @@ describe('a budget', () => {
       reachedLimit: { scope: 'SESSION', kind: 'TOKENS', limit: 1_500, spent: 1_200, held: 0 },
       response: { content: 'Let me see.', finishReason: 'BUDGET' },
     });
+    const { data } = await client.run(
+      'query ($id: ID!) { chatSession(id: $id) { turns(first: 1) { nodes { reachedLimit { kind spent } } } } }',
+      { id },
+    );
+    expect(data.chatSession.turns.nodes).toEqual([{ reachedLimit: { kind: 'TOKENS', spent: 1_200 } }]);
     await raise(id, { maxTokens: 10_000 });
     expect(await client.send(id, 'and now?')).toMatchObject({ finishReason: 'STOP' });
   });
@@ -106,6 +115,7 @@ describe('a budget', () => {
     ['a negative cost', { maxCostUsd: -1 }],
     ['a negative number of tokens', { maxTokens: -1 }],
     ['a part of a token', { maxTokens: 1.5 }],
+    ['less than can be booked', { maxCostUsd: 1e-13 }],
   ])('of %s is refused', async (_what, budget) => {
     const { errors } = await client.run(
       'mutation ($input: CreateChatSessionInput!) { createChatSession(input: $input) { id } }',

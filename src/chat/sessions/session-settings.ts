@@ -60,7 +60,11 @@ export function readMaxCost(value: number | null): string | null {
   if (!Number.isFinite(value) || value < 0 || value > mostCostUsd) {
     throw badInput(`budget.maxCostUsd is ${value}: give an amount from 0 to ${mostCostUsd} USD, or null for no limit.`);
   }
-  return new Decimal(value).toFixed(12);
+  const cost = new Decimal(value);
+  if (cost.decimalPlaces() > 12) {
+    throw badInput(`budget.maxCostUsd is ${value}: give an amount with 12 decimal places at most.`);
+  }
+  return cost.toFixed(12);
 }
 
 /** The limits of a session that names none. */

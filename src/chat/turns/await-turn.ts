@@ -4,7 +4,7 @@ import { ChatError } from '../../errors.js';
 import type { TurnEventCursor } from '../service.js';
 import type { TurnDependencies } from './dependencies.js';
 import { followTurn } from './follow-turn.js';
-import { limitDetails } from './limit-details.js';
+import { limitDetails, limitSentence } from './limit-details.js';
 import type { TurnOutcome } from './live-turns.js';
 
 /**
@@ -56,5 +56,6 @@ export async function awaitElsewhere(
 export function throwIfFailed(turnId: string, outcome: TurnOutcome): void {
   if (outcome.kind !== 'ended' || !outcome.error) return;
   const { code, retryable, reached } = outcome.error;
-  throw new ChatError(code, undefined, { details: { turnId, retryable, ...(reached && limitDetails(reached)) } });
+  const sentence = reached && code === 'BUDGET_EXCEEDED' ? limitSentence(reached) : undefined;
+  throw new ChatError(code, sentence, { details: { turnId, ...(reached && limitDetails(reached)), retryable } });
 }

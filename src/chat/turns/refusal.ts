@@ -1,7 +1,7 @@
 import type { RefusalFacts } from '../../db/queries/explain-refusal.js';
 import { badInput, ChatError } from '../../errors.js';
 import type { WhenBusy } from '../service.js';
-import { limitDetails, type RefusingLimit } from './limit-details.js';
+import { limitDetails, limitSentence } from './limit-details.js';
 
 /** Why a session in which a turn runs or waits takes nothing else. */
 export function busyError(facts: RefusalFacts): ChatError {
@@ -19,24 +19,10 @@ const queueError = ({ queuedTurns }: RefusalFacts, limit: number): ChatError =>
     { details: { queuedTurns, limit } },
   );
 
-const whose: Readonly<Record<RefusingLimit['scope'], string>> = {
-  SESSION: 'The budget of this session',
-  OWNER: 'Your budget on this server',
-  TENANT: 'The budget of your tenant on this server',
+const budgetError = (exhausted: NonNullable<RefusalFacts['exhausted']>): ChatError => {
+  const reached = { ...exhausted, needed: null };
+  return new ChatError('BUDGET_EXCEEDED', limitSentence(reached), { details: limitDetails(reached) });
 };
-
-function budgetError(exhausted: RefusingLimit): ChatError {
-  const { scope, kind, limit, spent, held } = exhausted;
-  const unit = kind === 'COST' ? 'USD' : 'tokens';
-  const reserved = held > 0 ? ` and ${held} reserved by calls under way` : '';
-  const remedy =
-    scope === 'SESSION' ? 'Raise it with updateChatSession.' : 'Only the operator of this server can raise it.';
-  return new ChatError(
-    'BUDGET_EXCEEDED',
-    `${whose[scope]} is used up: ${spent} of ${limit} ${unit} are spent${reserved}. ${remedy}`,
-    { details: limitDetails(exhausted) },
-  );
-}
 
 /** What the caller wants done where a turn is active, and what its message needs. */
 export interface Wanted {

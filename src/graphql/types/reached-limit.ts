@@ -1,3 +1,4 @@
+import type { LayoutEntry } from '../../events/layout.js';
 import type { ReachedLimit as ReachedLimitShape } from '../../events/reached-limit.js';
 import { builder } from '../builder.js';
 import { BudgetScope } from './budget-scope.js';
@@ -12,7 +13,7 @@ const LimitKind = builder.enumType('LimitKind', {
 
 export const ReachedLimit = builder.objectRef<ReachedLimitShape>('ReachedLimit').implement({
   description:
-    'A limit that allowed no further model call, with its figures at that moment: USD for a limit on cost, else tokens.',
+    'A limit that allowed no further model call, or only a part of a reply, with its figures when that call was to begin: USD for a limit on cost, else tokens. A reply under way is cut at what was reserved for it, also when the limit is raised meanwhile.',
   fields: (t) => ({
     scope: t.field({
       type: BudgetScope,
@@ -34,3 +35,9 @@ export const ReachedLimit = builder.objectRef<ReachedLimitShape>('ReachedLimit')
     }),
   }),
 });
+
+/** The limit that stands in what is stored of a turn's events, when one has ended it. */
+export function reachedLimitOf(layout: unknown): ReachedLimitShape | null {
+  const end = (layout as readonly LayoutEntry[]).at(-1);
+  return (end?.type === 'end' && end.reached) || null;
+}

@@ -3,6 +3,7 @@ import { gone } from '../found.js';
 import { toUsd } from '../numbers.js';
 import { ChatResponse } from './chat-response.js';
 import { FinishReason } from './finish-reason.js';
+import { ReachedLimit, reachedLimitOf } from './reached-limit.js';
 import { TurnError, turnErrorOf } from './turn-error.js';
 import { Usage, usageColumns, usageOf } from './usage.js';
 
@@ -51,6 +52,14 @@ export const Turn = builder.prismaNode('Turn', {
       description: 'Why it failed; null unless status is FAILED.',
       select: { errorCode: true, errorRetryable: true },
       resolve: ({ errorCode, errorRetryable }) => turnErrorOf(errorCode, errorRetryable),
+    }),
+    reachedLimit: t.field({
+      type: ReachedLimit,
+      nullable: true,
+      description:
+        'The limit that has ended it: with the finishReason BUDGET, and with the error codes BUDGET_EXCEEDED and MODEL_PRICE_UNKNOWN.',
+      select: { eventLayout: true },
+      resolve: ({ eventLayout }) => reachedLimitOf(eventLayout),
     }),
     usage: t.field({
       type: Usage,

@@ -113,7 +113,7 @@ describe('a limit of an owner', () => {
       const { errors } = await ada.trySend(sessions[0] ?? '', 'why?');
       const { spentTokens } = (await seenBy(ada)).budget;
       expect(errors?.[0]?.extensions).toMatchObject({ limitKind: 'TOKENS', limit: 1, spent: spentTokens, held: 0 });
-      expect(errors?.[0]?.message).toContain('Only the operator of this server can raise it.');
+      expect(errors?.[0]?.message).toContain('ask the operator of this server to raise it.');
       for (const [at, client] of others.entries()) expect(await refusalOf(client, free[at] ?? '')).toBeNull();
       await setOperatorBudget(database.pool, adas, { maxTokens: 1_000_000 });
       for (const id of sessions) expect(await refusalOf(ada, id)).toBeNull();
