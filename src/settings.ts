@@ -1,3 +1,4 @@
+import { Decimal } from 'decimal.js';
 import { z } from 'zod';
 
 function wholeNumber(fallback: number, min: number, max: number) {
@@ -6,11 +7,15 @@ function wholeNumber(fallback: number, min: number, max: number) {
 }
 const milliseconds = (fallback: number, min = 1, max = 86_400_000) => wholeNumber(fallback, min, max);
 const usdRange = 'must be an amount in USD from 0 to 1000000000';
-const price = z.number('give a number of USD per million tokens').min(0, 'a price is never negative').max(1_000_000);
+const price = z
+  .number('give a number of USD per million tokens')
+  .min(0, 'a price is never negative')
+  .max(1_000_000)
+  .refine((value) => new Decimal(value).decimalPlaces() <= 8, 'has 8 decimal places at most');
 
 const modelEntry = z.strictObject({
   contextWindow: z.number('give the window in tokens').int().min(256).max(100_000_000),
-  maxOutputTokens: z.number('give a number of tokens').int().min(1).optional(),
+  maxOutputTokens: z.number('give a number of tokens').int().min(1).max(100_000_000).optional(),
   tools: z.boolean('is true or false').optional(),
   inputPrice: price.optional(),
   cachedInputPrice: price.optional(),

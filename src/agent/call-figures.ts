@@ -22,9 +22,19 @@ const nothing: TokenUsage = { inputTokens: 0, cachedInputTokens: 0, outputTokens
 /** Failures before which the provider may have worked, and so may bill. */
 const perhapsBilled: ReadonlySet<ErrorCode> = new Set(['PROVIDER_TIMEOUT', 'PROVIDER_BAD_RESPONSE', 'INTERRUPTED']);
 
-function estimate(request: ModelRequest, output: string, mostOutput: number): TokenUsage {
+/** What an estimate may come to: what was reserved. */
+export interface Reserved {
+  readonly output: number;
+  /** In and out together. */
+  readonly total: number;
+}
+
+const unlimited: Reserved = { output: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
+
+function estimate(request: ModelRequest, output: string, reserved: Reserved): TokenUsage {
   const usage = estimateUsage(request, output);
-  return { ...usage, outputTokens: Math.min(usage.outputTokens, mostOutput) };
+  const outputTokens = Math.min(usage.outputTokens, reserved.output);
+  return { ...usage, outputTokens, inputTokens: Math.min(usage.inputTokens, reserved.total - outputTokens) };
 }
 
 /** Clocks jump, and a crashed server may come back after a month: what the column cannot hold is cut to what it can. */
@@ -34,18 +44,18 @@ const milliseconds = (from: Date, to: Date) => Math.min(Math.max(0, to.getTime()
  * The ledger's figures for a call. Without a report they are estimated and flagged, never zero, unless the provider
  * refused the call before doing anything.
  *
- * @param mostOutput tokens that were reserved: what was received beyond them is not used, and not charged by an estimate
+ * @param reserved what was received beyond it is not used, and not charged by an estimate
  */
 export function settleFigures(
   call: CallFacts,
   request: ModelRequest,
   model: ModelInfo,
   now: Date,
-  mostOutput = Number.POSITIVE_INFINITY,
+  reserved = unlimited,
 ): SettledCall {
   const refused = call.error !== null && call.output === '' && !perhapsBilled.has(call.error.code);
   const estimated = call.usage === null && !refused;
-  const usage = call.usage ?? (refused ? nothing : estimate(request, call.output, mostOutput));
+  const usage = call.usage ?? (refused ? nothing : estimate(request, call.output, reserved));
   return {
     id: call.id,
     status: call.status,

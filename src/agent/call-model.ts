@@ -15,7 +15,7 @@ import { retryDelayMs, wait } from '../model/retry.js';
 import { settleFigures } from './call-figures.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OwnershipLost } from './ends.js';
-import { type BudgetStop, openCall } from './open-call.js';
+import { type BudgetStop, openCall, stopBy } from './open-call.js';
 import { patiently } from './patience.js';
 import type { ReplyWriter } from './reply-writer.js';
 import { ReservedOutput } from './reserved-output.js';
@@ -65,7 +65,8 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   const { writer, signal, turn, model, report } = step;
   const row = { step: step.step, attempt, purpose: 'ANSWER', contextReport: report } as const;
   const promptTokens = report.systemTokens + report.toolTokens + report.historyTokens;
-  const opening = await openCall(deps, turn, model, worstCase(model, step.request, promptTokens), row);
+  const worst = worstCase(model, step.request, promptTokens);
+  const opening = await openCall(deps, turn, model, worst, row);
   if (opening.kind === 'refused') {
     return { ...nothingMade, attempt, budget: opening.by, modelError: null, hasOutput: false };
   }
@@ -76,7 +77,8 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   const isTold = maxOutputTokens !== null;
   const reserved = new ReservedOutput(deps, turn, {
     id,
-    outputTokens: isTold || budget ? outputTokens : Number.POSITIVE_INFINITY,
+    inputTokens: worst.inputTokens,
+    outputTokens,
     mayGrow: !isTold,
   });
   await deps.failpoint('after-open-call');
@@ -121,13 +123,18 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   const isAborted = isTooMuch || (signal.aborted && finishReason === null);
   const status = isAborted ? 'ABORTED' : error ? 'FAILED' : 'SUCCEEDED';
   if (isTooMuch) finishReason = 'length';
-  const isCutByBudget = isCut ? finishReason === 'length' : isTooMuch && !isTold;
+  // One that nothing had limited may be limited by now.
+  const stoppedBy = reserved.stoppedBy && stopBy(reserved.stoppedBy, model, worst);
+  const cutBy = isCut ? (finishReason === 'length' ? budget : null) : isTooMuch ? stoppedBy : null;
   const output = received() + excess;
   const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
   return {
-    call: settleFigures(facts, request, step.model, deps.now(), reserved.tokens),
+    call: settleFigures(facts, request, step.model, deps.now(), {
+      output: reserved.tokens,
+      total: Number.POSITIVE_INFINITY,
+    }),
     attempt,
-    budget: isCutByBudget ? budget : null,
+    budget: cutBy,
     finishReason,
     toolCalls: finishReason === null ? [] : toolCalls,
     error,

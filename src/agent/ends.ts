@@ -1,3 +1,5 @@
+import type { ReachedLimit } from '../events/reached-limit.js';
+
 /** The reason with which a turn's signal is aborted when its user stops it. */
 export class StopRequested extends Error {
   override readonly name = 'StopRequested';
@@ -16,6 +18,10 @@ export class OwnershipLost extends Error {
 /** The reason when the budget was used up while the turn waited in the queue. */
 export class BudgetExhausted extends Error {
   override readonly name = 'BudgetExhausted';
+
+  constructor(readonly reached: ReachedLimit) {
+    super();
+  }
 }
 
 /** The reason when the turn has lost too many owners to be given to one more. */

@@ -2,6 +2,7 @@ import type { TurnEventBody } from '../events/event.js';
 import type { ReachedLimit } from '../events/reached-limit.js';
 import { contextTraces } from './context/trace.js';
 import type { AgentDependencies } from './dependencies.js';
+import { BudgetExhausted } from './ends.js';
 import { type LastStep, stepEvent } from './model-step.js';
 import type { RunningTurn, TurnResult } from './running-turn.js';
 import { endTraces, modelCallTrace } from './traces.js';
@@ -22,7 +23,9 @@ export function conclude(deps: AgentDependencies, turn: RunningTurn, verdict: Ve
   const { facts, log } = turn;
   const { writer, result, judgement } = last;
   const call = result?.call ?? null;
-  const reached = isByBudget(verdict) ? (result?.budget?.reached ?? null) : null;
+  const { reason } = turn.signal;
+  const found = reason instanceof BudgetExhausted ? reason.reached : result?.budget?.reached;
+  const reached = (isByBudget(verdict) && found) || null;
   const at = deps.now();
   const step = writer?.step ?? 0;
   const events: TurnEventBody[] = [

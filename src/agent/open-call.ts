@@ -33,7 +33,7 @@ export interface BudgetStop {
 const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
   model.prices?.[kind].toFixed(8) ?? null;
 
-function stopBy(
+export function stopBy(
   { scope, kind, limit, spent, held, isPriceUnknown }: TightestLimit,
   model: ModelInfo,
   worst: WorstCase,

@@ -1,4 +1,5 @@
 import { extendHold } from '../db/queries/extend-hold.js';
+import type { TightestLimit } from '../db/queries/tightest-limit.js';
 import type { TurnFacts } from '../db/queries/turn-facts.js';
 import type { AgentDependencies } from './dependencies.js';
 import { OutputMeter } from './output-meter.js';
@@ -10,7 +11,8 @@ const leastExtension = 1_024;
 interface Reservation {
   /** Of the ledger row. */
   readonly id: string;
-  /** What is reserved; infinite where nothing is limited. */
+  /** What is reserved for the prompt, and for the output. */
+  readonly inputTokens: number;
   readonly outputTokens: number;
   /**
    * Whether more is reserved when that is not enough, as long as the budgets have more. Not for a call whose provider was
@@ -24,6 +26,7 @@ export class ReservedOutput {
   readonly #meter: OutputMeter;
   #tokens: number;
   #mayGrow: boolean;
+  #stoppedBy: TightestLimit | null = null;
 
   constructor(
     private readonly deps: Pick<AgentDependencies, 'db' | 'log' | 'patienceMs'>,
@@ -33,6 +36,11 @@ export class ReservedOutput {
     this.#tokens = reservation.outputTokens;
     this.#mayGrow = reservation.mayGrow;
     this.#meter = new OutputMeter(this.#tokens);
+  }
+
+  /** The limit that had no more to give, if one has stopped it. */
+  get stoppedBy(): TightestLimit | null {
+    return this.#stoppedBy;
   }
 
   /** All that is reserved by now. */
@@ -53,14 +61,15 @@ export class ReservedOutput {
 
   async #grow(piece: string, before: () => string): Promise<string> {
     const { turnId, epoch } = this.turn;
-    const call = { id: this.reservation.id, epoch };
+    const { id, inputTokens } = this.reservation;
     for (;;) {
       const wanted = Math.max(leastExtension, this.#tokens);
       const more = await patiently(this.deps, turnId, 'no more output could be reserved yet', () =>
-        extendHold(this.deps.db, call, wanted),
+        extendHold(this.deps.db, { id, epoch, heldTokens: inputTokens + this.#tokens }, wanted),
       );
       // The next time would find no more: what was given is less than was wanted.
       this.#mayGrow = more?.outputTokens === wanted;
+      if (!this.#mayGrow) this.#stoppedBy = more?.tightest ?? null;
       this.#tokens += more?.outputTokens ?? 0;
       this.#meter.allow(this.#tokens, before);
       const text = this.#meter.take(piece, before);

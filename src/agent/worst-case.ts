@@ -1,3 +1,4 @@
+import { Decimal } from 'decimal.js';
 import type { ModelInfo } from '../model/catalog.js';
 import { costUsd } from '../model/cost.js';
 import type { ModelRequest } from '../model/port.js';
@@ -25,12 +26,16 @@ export function worstCase(
   promptTokens: number,
 ): WorstCase {
   const inputTokens = Math.ceil(promptTokens * margin);
-  const wantedOutput =
-    maxOutputTokens ?? model.maxOutputTokens ?? Math.max(leastReply, model.contextWindow - inputTokens);
+  const longest = model.maxOutputTokens ?? Math.max(leastReply, model.contextWindow - inputTokens);
+  const wantedOutput = maxOutputTokens ?? Math.min(longest, model.contextWindow);
   return { inputTokens, wantedOutput, leastOutput: Math.min(leastReply, wantedOutput) };
 }
 
 /** What a call takes at least, in USD; null when the price is unknown. */
 export const leastCostUsd = ({ prices }: ModelInfo, { inputTokens, leastOutput }: WorstCase): number | null =>
   prices &&
-  costUsd({ inputTokens, outputTokens: leastOutput, cachedInputTokens: 0, reasoningTokens: 0 }, prices).toNumber();
+  costUsd(
+    { inputTokens, outputTokens: leastOutput, cachedInputTokens: 0, reasoningTokens: 0 },
+    // All of the prompt may come from a cache that costs more than none.
+    { ...prices, input: Decimal.max(prices.input, prices.cachedInput) },
+  ).toNumber();

@@ -16,6 +16,9 @@ const limitOptions = {
   'max-tokens': { type: 'string' },
 } as const;
 
+/** What an index takes, whatever the characters. */
+const longestName = 500;
+
 /** Below the largest amount that its column holds. */
 const mostCostUsd = 1_000_000_000;
 
@@ -42,6 +45,11 @@ function readHolder({ tenant, owner }: { readonly tenant?: string; readonly owne
   if (tenant === undefined && owner === undefined)
     throw new UsageError('Say whose budget it is: --owner, --tenant or both.');
   if (owner === '') throw new UsageError('--owner is empty: nobody has that name.');
+  for (const name of [tenant, owner]) {
+    if (name !== undefined && (name.length > longestName || /\p{Cc}/u.test(name))) {
+      throw new UsageError(`A name has up to ${longestName} characters and no line breaks.`);
+    }
+  }
   return { tenant: tenant ?? '', owner: owner ?? null };
 }
 

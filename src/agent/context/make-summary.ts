@@ -107,7 +107,10 @@ export async function makeSummary(
   const { id, outputTokens } = opening;
   const startedAt = deps.now();
   const { content, finishReason, ...answer } = await ask(deps, turn, request, new OutputMeter(outputTokens));
-  const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now(), outputTokens);
+  const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now(), {
+    output: outputTokens,
+    total: Number.POSITIVE_INFINITY,
+  });
   const summarised = content === null ? null : withSummary(history, source, content);
   const trace = {
     id: deps.newId(),

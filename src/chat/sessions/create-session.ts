@@ -1,4 +1,5 @@
 import type { Principal } from '../../auth/principal.js';
+import { isForeignKeyViolation } from '../../db/database-errors.js';
 import { createSession as insertSession, type SessionToCreate } from '../../db/queries/create-session.js';
 import { findSession, findSessionByClientId } from '../../db/queries/find-session.js';
 import { canonicalJson, sha256 } from '../../digest.js';
@@ -40,6 +41,16 @@ async function readBudget(
 const inputDigest = (input: NewSession): string =>
   sha256(canonicalJson(Object.fromEntries(Object.entries(input).filter(([, member]) => member != null))));
 
+/** False as well when the session to share with was deleted while the statement ran. */
+async function insert({ database }: Dependencies, session: SessionToCreate): Promise<boolean> {
+  try {
+    return await insertSession(database.pool, session);
+  } catch (error) {
+    if (isForeignKeyViolation(error)) return false;
+    throw error;
+  }
+}
+
 /**
  * Creates a session with its budget. With a clientSessionId, repeating the call gives the session that is there.
  *
@@ -74,7 +85,7 @@ export async function createSession(
   };
   const { budget, maxCostUsd } = await readBudget(deps, principal, input);
   await checkPriceKnown(deps, principal, model, maxCostUsd);
-  if (await insertSession(deps.database.pool, { ...session, budget })) return { id: session.id };
+  if (await insert(deps, { ...session, budget })) return { id: session.id };
   const existing =
     clientSessionId === null ? null : await findSessionByClientId(deps.database.pool, principal, clientSessionId);
   if (!existing) throw new ChatError('NOT_FOUND', 'The session in shareBudgetOf was deleted in the meantime.');

@@ -1,5 +1,5 @@
 import { promptTail } from '../../agent/assessment/next-step.js';
-import { settleFigures } from '../../agent/call-figures.js';
+import { type Reserved, settleFigures } from '../../agent/call-figures.js';
 import { buildRequest } from '../../agent/context/build-request.js';
 import { summaryRequest } from '../../agent/context/make-summary.js';
 import { modelCallTrace } from '../../agent/traces.js';
@@ -63,10 +63,14 @@ async function lostRequest(
   }
 }
 
-/** Output tokens that a lost call has reserved: an estimate must not come to more. One of an older version has no hold. */
-function mostOutputOf({ heldTokens }: LostCall, model: ModelInfo, request: ModelRequest): number {
-  if (heldTokens === 0) return Number.POSITIVE_INFINITY;
-  return Math.max(0, heldTokens - worstCase(model, request, estimateUsage(request, '').inputTokens).inputTokens);
+/**
+ * What a lost call has reserved: an estimate must not come to more, also when its request cannot be told any more, since
+ * its session has other settings by now. One of an older version has no hold.
+ */
+function reservedBy({ heldTokens: total }: LostCall, model: ModelInfo, request: ModelRequest): Reserved | undefined {
+  if (total === 0) return undefined;
+  const { inputTokens } = worstCase(model, request, estimateUsage(request, '').inputTokens);
+  return { output: Math.max(0, total - inputTokens), total };
 }
 
 /** The provider has worked on a lost call and bills it, so it is booked by an estimate. False when the turn is lost. */
@@ -94,7 +98,7 @@ export async function bookLostCall(
     request,
     model,
     now,
-    mostOutputOf(call, model, request),
+    reservedBy(call, model, request),
   );
   const data = modelCallTrace(figures, call.model, call.attempt, null);
   if (isAnswer) return bookFailedCall(deps.database.pool, facts, figures, { id: deps.newId(), data });

@@ -8,9 +8,9 @@ import { executeTurn } from './execute-turn.js';
 const sweepSize = 50;
 
 /** Why a turn ends as soon as it has begun; null when it runs. */
-function reasonToEnd({ isClosed, isOverBudget }: PromotedTurn): Error | null {
+function reasonToEnd({ isClosed, usedUp }: PromotedTurn): Error | null {
   if (isClosed) return new StopRequested();
-  return isOverBudget ? new BudgetExhausted() : null;
+  return usedUp && new BudgetExhausted({ ...usedUp, needed: null });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { budgetsOf, isUsedUp } from './budgets-of.js';
+import { type UsedUpLimit, usedUpLimit } from './budgets-of.js';
 import type { Queryable } from './queryable.js';
 
 /** The state of a session that let no turn in, as it is now. */
@@ -13,13 +13,7 @@ export interface RefusalFacts {
   /** The turn that has used the idempotency key. */
   readonly prior: { readonly turnId: string; readonly inputDigest: string } | null;
   /** A limit of which nothing is left; null when there is none. */
-  readonly exhausted: {
-    readonly scope: 'SESSION' | 'OWNER' | 'TENANT';
-    readonly kind: 'COST' | 'TOKENS';
-    readonly limit: number;
-    readonly spent: number;
-    readonly held: number;
-  } | null;
+  readonly exhausted: UsedUpLimit | null;
 }
 
 const text = `
@@ -30,14 +24,7 @@ SELECT s.status = 'CLOSED' AS closed, s.model, s.queued_turns,
        coalesce(a.id, (SELECT q.id FROM turns q WHERE q.session_id = s.id AND q.status = 'QUEUED' ORDER BY q.number LIMIT 1))
          AS active_turn_id,
        p.id AS prior_id, p.input_digest AS prior_digest,
-       (SELECT CASE WHEN b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd
-                    THEN json_build_object('scope', b.scope, 'kind', 'COST', 'limit', b.max_cost_usd,
-                                           'spent', b.spent_cost_usd, 'held', b.held_cost_usd)
-                    ELSE json_build_object('scope', b.scope, 'kind', 'TOKENS', 'limit', b.max_tokens,
-                                           'spent', b.spent_tokens, 'held', b.held_tokens) END
-        FROM budgets b
-        WHERE b.id IN (${budgetsOf({ budget: 's.budget_id', owner: 's.owner', tenant: 's.tenant' })}) AND ${isUsedUp('b', 's.active_turn_id IS NULL AND s.queued_turns = 0')}
-        ORDER BY b.scope LIMIT 1) AS exhausted
+       ${usedUpLimit({ budget: 's.budget_id', owner: 's.owner', tenant: 's.tenant' }, 's.active_turn_id IS NULL AND s.queued_turns = 0')} AS exhausted
 FROM chat_sessions s
 LEFT JOIN turns a ON a.id = s.active_turn_id
 LEFT JOIN turns p ON p.session_id = s.id AND p.idempotency_key = $4

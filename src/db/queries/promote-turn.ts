@@ -1,5 +1,5 @@
 import { type AcceptedRow, type AcceptedTurn, startLayout, toAcceptedTurn } from './accept-turn.js';
-import { budgetsOf, isUsedUp } from './budgets-of.js';
+import { type UsedUpLimit, usedUpLimit } from './budgets-of.js';
 import type { Queryable } from './queryable.js';
 import { factColumns } from './turn-facts.js';
 
@@ -15,7 +15,8 @@ export interface Promotion {
 export interface PromotedTurn {
   readonly turn: AcceptedTurn;
   readonly isClosed: boolean;
-  readonly isOverBudget: boolean;
+  /** A limit of which nothing is left; null when there is none. */
+  readonly usedUp: UsedUpLimit | null;
 }
 
 // The turn is locked before its session, as everywhere, and the lock sees whether it still waits: one that was started or
@@ -49,7 +50,7 @@ WITH next AS (
   FROM session JOIN messages m ON m.id = session.user_message_id
 )
 SELECT active_turn_id AS turn_id, session.number, last_event_sequence AS event_base, session.status = 'CLOSED' AS is_closed,
-       EXISTS (SELECT FROM budgets b WHERE b.id IN (${budgetsOf({ budget: 'session.budget_id', owner: 'session.owner', tenant: 'session.tenant' })}) AND ${isUsedUp('b', 'true')}) AS is_over_budget,
+       ${usedUpLimit({ budget: 'session.budget_id', owner: 'session.owner', tenant: 'session.tenant' }, 'true')} AS used_up,
        session.owner, session.tenant, ${factColumns}
 FROM session`;
 
@@ -58,7 +59,7 @@ interface Row extends AcceptedRow {
   readonly tenant: string;
   readonly turn_id: string;
   readonly is_closed: boolean;
-  readonly is_over_budget: boolean;
+  readonly used_up: UsedUpLimit | null;
 }
 
 /** Begins the first turn of a session's queue, under this owner. Null when none waits, or another turn is active. */
@@ -74,6 +75,6 @@ export async function promoteTurn(db: Queryable, promotion: Promotion): Promise<
   return {
     turn: toAcceptedTurn({ sessionId, turnId: row.turn_id, startedAt, owner: row.owner, tenant: row.tenant }, row),
     isClosed: row.is_closed,
-    isOverBudget: row.is_over_budget,
+    usedUp: row.used_up,
   };
 }

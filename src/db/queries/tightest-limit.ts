@@ -23,7 +23,7 @@ export const limitColumns =
 export const tightestLimit = (inputTokens: string): string => `
 limits AS (
   SELECT scope, 'cost' AS kind, max_cost_usd::text AS "limit", spent_cost_usd::text AS spent, held_cost_usd::text AS held, is_unknown,
-         CASE WHEN is_unknown OR max_cost_usd <= spent_cost_usd + held_cost_usd THEN -1
+         CASE WHEN is_unknown OR max_cost_usd = 0 OR max_cost_usd < spent_cost_usd + held_cost_usd THEN -1
               WHEN output = 0 THEN CASE WHEN (max_cost_usd - spent_cost_usd - held_cost_usd) * 1000000 < ${inputTokens} * input THEN -1 ELSE 9007199254740991 END
               ELSE div((max_cost_usd - spent_cost_usd - held_cost_usd) * 1000000 - ${inputTokens} * input, output) END AS affords
   FROM charged, price WHERE max_cost_usd IS NOT NULL
