@@ -34,7 +34,8 @@ ${settings.map(row).join('\n')}
 ## Models
 
 The table of models on offer is built in for OpenAI's models and shown by the query \`models\`. \`MODELS\` adds to it and
-overrides it; what an entry leaves out of a built-in model stays as it is.
+overrides it; what an entry leaves out of a built-in model stays as it is, but for \`contextWindow\`,
+which every entry names.
 
 | Field | Meaning |
 | --- | --- |
