@@ -104,9 +104,9 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
         firstTokenAt ??= deps.now();
         const taken = reserved.take(event.text, received);
         const text = typeof taken === 'string' ? taken : await taken;
-        if (event.type === 'text') writer.text(text);
-        else if (event.type === 'thinking') writer.thought(text);
-        else callText += text;
+        if (event.type === 'tool_call_delta') callText += text;
+        else if (text !== '' && event.type === 'text') writer.text(text);
+        else if (text !== '') writer.thought(text);
         excess = event.text.slice(text.length);
         if (excess !== '') break;
       } else if (event.type === 'tool_call') toolCalls.push(event.call);
