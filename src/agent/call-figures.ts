@@ -22,19 +22,21 @@ const nothing: TokenUsage = { inputTokens: 0, cachedInputTokens: 0, outputTokens
 /** Failures before which the provider may have worked, and so may bill. */
 const perhapsBilled: ReadonlySet<ErrorCode> = new Set(['PROVIDER_TIMEOUT', 'PROVIDER_BAD_RESPONSE', 'INTERRUPTED']);
 
-/** What an estimate may come to: what was reserved. */
+/** What an estimate may come to: what was reserved. Without bounds where that is not known. */
 export interface Reserved {
-  readonly output: number;
+  readonly output?: number;
   /** In and out together. */
-  readonly total: number;
+  readonly total?: number;
 }
 
-const unlimited: Reserved = { output: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
-
-function estimate(request: ModelRequest, output: string, reserved: Reserved): TokenUsage {
-  const usage = estimateUsage(request, output);
-  const outputTokens = Math.min(usage.outputTokens, reserved.output);
-  return { ...usage, outputTokens, inputTokens: Math.min(usage.inputTokens, reserved.total - outputTokens) };
+function estimate(
+  request: ModelRequest,
+  text: string,
+  { output = Number.POSITIVE_INFINITY, total = Number.POSITIVE_INFINITY }: Reserved,
+): TokenUsage {
+  const usage = estimateUsage(request, text);
+  const outputTokens = Math.min(usage.outputTokens, output);
+  return { ...usage, outputTokens, inputTokens: Math.min(usage.inputTokens, total - outputTokens) };
 }
 
 /** Clocks jump, and a crashed server may come back after a month: what the column cannot hold is cut to what it can. */
@@ -51,7 +53,7 @@ export function settleFigures(
   request: ModelRequest,
   model: ModelInfo,
   now: Date,
-  reserved = unlimited,
+  reserved: Reserved = {},
 ): SettledCall {
   const refused = call.error !== null && call.output === '' && !perhapsBilled.has(call.error.code);
   const estimated = call.usage === null && !refused;

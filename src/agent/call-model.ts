@@ -70,9 +70,9 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   if (opening.kind === 'refused') {
     return { ...nothingMade, attempt, budget: opening.by, modelError: null, hasOutput: false };
   }
-  const { id, outputTokens, isCut, budget } = opening;
+  const { id, outputTokens, cutBy } = opening;
   // Models keep to their own limit without being told. Servers that count prompt and output together take no risk of it.
-  const maxOutputTokens = isCut ? outputTokens : step.request.maxOutputTokens;
+  const maxOutputTokens = cutBy ? outputTokens : step.request.maxOutputTokens;
   const request: ModelRequest = { ...step.request, maxOutputTokens };
   const isTold = maxOutputTokens !== null;
   const reserved = new ReservedOutput(deps, turn, {
@@ -125,16 +125,13 @@ async function attemptCall(deps: AgentDependencies, step: Step, attempt: number)
   if (isTooMuch) finishReason = 'length';
   // One that nothing had limited may be limited by now.
   const stoppedBy = reserved.stoppedBy && stopBy(reserved.stoppedBy, model, worst);
-  const cutBy = isCut ? (finishReason === 'length' ? budget : null) : isTooMuch ? stoppedBy : null;
+  const budget = cutBy ? (finishReason === 'length' ? cutBy : null) : isTooMuch ? stoppedBy : null;
   const output = received() + excess;
   const facts = { id, status, usage, output, startedAt, firstTokenAt, error } as const;
   return {
-    call: settleFigures(facts, request, step.model, deps.now(), {
-      output: reserved.tokens,
-      total: Number.POSITIVE_INFINITY,
-    }),
+    call: settleFigures(facts, request, step.model, deps.now(), { output: reserved.tokens }),
     attempt,
-    budget: cutBy,
+    budget,
     finishReason,
     toolCalls: finishReason === null ? [] : toolCalls,
     error,

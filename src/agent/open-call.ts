@@ -16,10 +16,8 @@ export type CallOpening =
       readonly id: string;
       /** Output tokens that are reserved for it. */
       readonly outputTokens: number;
-      /** Whether the budget allows fewer of them than were wanted. */
-      readonly isCut: boolean;
-      /** The tightest limit; null when nothing is limited. */
-      readonly budget: BudgetStop | null;
+      /** The limit that allows fewer of them than were wanted; null when none does. */
+      readonly cutBy: BudgetStop | null;
     }
   | { readonly kind: 'refused'; readonly by: BudgetStop };
 
@@ -33,19 +31,19 @@ export interface BudgetStop {
 const priceText = (model: ModelInfo, kind: 'input' | 'cachedInput' | 'output') =>
   model.prices?.[kind].toFixed(8) ?? null;
 
+/** The stop that a limit makes, with its figures as numbers and with what the call needed. */
 export function stopBy(
   { scope, kind, limit, spent, held, isPriceUnknown }: TightestLimit,
   model: ModelInfo,
   worst: WorstCase,
-) {
-  const isCost = kind === 'cost';
+): BudgetStop {
   const reached: ReachedLimit = {
     scope,
-    kind: isCost ? 'COST' : 'TOKENS',
+    kind,
     limit: Number(limit),
     spent: Number(spent),
     held: Number(held),
-    needed: isCost ? leastCostUsd(model, worst) : worst.inputTokens + worst.leastOutput,
+    needed: kind === 'COST' ? leastCostUsd(model, worst) : worst.inputTokens + worst.leastOutput,
   };
   return { reached, isPriceUnknown };
 }
@@ -87,8 +85,12 @@ export async function openCall(
     case 'opened': {
       const { outputTokens, tightest } = opened;
       const isCut = outputTokens < worst.wantedOutput;
-      const budget = tightest && stopBy(tightest, model, worst);
-      return { kind: 'opened', id: row.id, outputTokens, isCut, budget };
+      return {
+        kind: 'opened',
+        id: row.id,
+        outputTokens,
+        cutBy: isCut && tightest ? stopBy(tightest, model, worst) : null,
+      };
     }
     case 'refused':
       return { kind: 'refused', by: stopBy(opened.tightest, model, worst) };

@@ -48,32 +48,20 @@ it.each([
   }
 });
 
-it('arguments that look whole are not run either when the limit came while they were written', async () => {
+it.each<[string, string, string, unknown[]]>([
+  ['while its arguments looked whole', '{"path":"/tmp/a"}', '{"path":"/tmp/b"', [{ path: '/tmp/a' }]],
+  ['when only the name of the one before had come', '', '{', []],
+])('a call that the limit cut off %s is not run', async (_when, before, cut, want) => {
   const client = chatClient(app.url);
   const sessionId = await client.createSession();
   app.provider.enqueue(
     [
-      script.toolCall({ id: 'c1', name: 'write_file', arguments: '{"path":"/tmp/a"}' }),
-      script.toolCall({ id: 'c2', name: 'write_file', arguments: '{"path":"/tmp/b"', index: 1 }),
+      script.toolCall({ id: 'c1', name: 'write_file', arguments: before }),
+      script.toolCall({ id: 'c2', name: 'write_file', arguments: cut, index: 1 }),
       script.finish('length'),
     ],
     script.reply('One at a time.'),
   );
   await client.send(sessionId, 'write both');
-  expect(written).toEqual([{ path: '/tmp/a' }]);
-});
-
-it('a call of which only the name had come is not run, though another one was cut off behind it', async () => {
-  const client = chatClient(app.url);
-  const sessionId = await client.createSession();
-  app.provider.enqueue(
-    [
-      script.toolCall({ id: 'c1', name: 'write_file', arguments: '' }),
-      script.toolCall({ id: 'c2', name: 'write_file', arguments: '{', index: 1 }),
-      script.finish('length'),
-    ],
-    script.reply('One at a time.'),
-  );
-  await client.send(sessionId, 'write both');
-  expect(written).toEqual([]);
+  expect(written).toEqual(want);
 });

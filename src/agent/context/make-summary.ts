@@ -107,10 +107,7 @@ export async function makeSummary(
   const { id, outputTokens } = opening;
   const startedAt = deps.now();
   const { content, finishReason, ...answer } = await ask(deps, turn, request, new OutputMeter(outputTokens));
-  const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now(), {
-    output: outputTokens,
-    total: Number.POSITIVE_INFINITY,
-  });
+  const call = settleFigures({ id, startedAt, ...answer }, request, model, deps.now(), { output: outputTokens });
   const summarised = content === null ? null : withSummary(history, source, content);
   const trace = {
     id: deps.newId(),

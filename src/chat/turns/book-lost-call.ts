@@ -67,8 +67,8 @@ async function lostRequest(
  * What a lost call has reserved: an estimate must not come to more, also when its request cannot be told any more, since
  * its session has other settings by now. One of an older version has no hold.
  */
-function reservedBy({ heldTokens: total }: LostCall, model: ModelInfo, request: ModelRequest): Reserved | undefined {
-  if (total === 0) return undefined;
+function reservedBy({ heldTokens: total }: LostCall, model: ModelInfo, request: ModelRequest): Reserved {
+  if (total === 0) return {};
   const { inputTokens } = worstCase(model, request, estimateUsage(request, '').inputTokens);
   return { output: Math.max(0, total - inputTokens), total };
 }

@@ -10,7 +10,7 @@ const sweepSize = 50;
 /** Why a turn ends as soon as it has begun; null when it runs. */
 function reasonToEnd({ isClosed, usedUp }: PromotedTurn): Error | null {
   if (isClosed) return new StopRequested();
-  return usedUp && new BudgetExhausted({ ...usedUp, needed: null });
+  return usedUp && new BudgetExhausted(usedUp);
 }
 
 /**

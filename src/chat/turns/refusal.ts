@@ -1,3 +1,4 @@
+import type { UsedUpLimit } from '../../db/queries/budgets-of.js';
 import type { RefusalFacts } from '../../db/queries/explain-refusal.js';
 import { badInput, ChatError } from '../../errors.js';
 import type { WhenBusy } from '../service.js';
@@ -19,10 +20,8 @@ const queueError = ({ queuedTurns }: RefusalFacts, limit: number): ChatError =>
     { details: { queuedTurns, limit } },
   );
 
-const budgetError = (exhausted: NonNullable<RefusalFacts['exhausted']>): ChatError => {
-  const reached = { ...exhausted, needed: null };
-  return new ChatError('BUDGET_EXCEEDED', limitSentence(reached), { details: limitDetails(reached) });
-};
+const budgetError = (reached: UsedUpLimit): ChatError =>
+  new ChatError('BUDGET_EXCEEDED', limitSentence(reached), { details: limitDetails(reached) });
 
 /** What the caller wants done where a turn is active, and what its message needs. */
 export interface Wanted {

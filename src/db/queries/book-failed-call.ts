@@ -11,7 +11,7 @@ WITH turn AS (
   UPDATE chat_sessions s
   SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, last_trace_sequence = last_trace_sequence + 1
   FROM turn WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_trace_sequence
+  RETURNING s.id, s.last_trace_sequence
 ), ${bookCall}, trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT $15, id, $13, last_trace_sequence, 'MODEL_CALL', $16::jsonb FROM session

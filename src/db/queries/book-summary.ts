@@ -23,7 +23,7 @@ WITH turn AS (
   UPDATE chat_sessions s
   SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric, last_trace_sequence = last_trace_sequence + 1
   FROM turn WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_trace_sequence
+  RETURNING s.id, s.last_trace_sequence
 ), ${bookCall}, summary AS (
   INSERT INTO context_summaries AS c (session_id, attempted_turn, content, from_sequence, through_sequence, message_count, source_tokens)
   SELECT session_id, number, $17, $18::int, $19::int, $20::int, $21::int FROM turn

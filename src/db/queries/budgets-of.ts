@@ -21,21 +21,22 @@ export const isUsedUp = (b: string, heldCounts: string): string =>
   `(coalesce(${b}.spent_cost_usd + CASE WHEN ${heldCounts} THEN ${b}.held_cost_usd ELSE 0 END >= ${b}.max_cost_usd, false)
     OR coalesce(${b}.spent_tokens + CASE WHEN ${heldCounts} THEN ${b}.held_tokens ELSE 0 END >= ${b}.max_tokens, false))`;
 
-/** A limit of which nothing is left. */
+/** A limit of which nothing is left, whatever a call would need: figures in USD for COST, else tokens. */
 export interface UsedUpLimit {
   readonly scope: 'SESSION' | 'OWNER' | 'TENANT';
   readonly kind: 'COST' | 'TOKENS';
   readonly limit: number;
   readonly spent: number;
   readonly held: number;
+  readonly needed: null;
 }
 
 /** An expression for the first UsedUpLimit among the budgets of a session; null when there is none. */
 export const usedUpLimit = (concerned: Concerned, heldCounts: string): string => `
   (SELECT CASE WHEN b.spent_cost_usd + b.held_cost_usd >= b.max_cost_usd
                THEN json_build_object('scope', b.scope, 'kind', 'COST', 'limit', b.max_cost_usd,
-                                      'spent', b.spent_cost_usd, 'held', b.held_cost_usd)
+                                      'spent', b.spent_cost_usd, 'held', b.held_cost_usd, 'needed', NULL)
                ELSE json_build_object('scope', b.scope, 'kind', 'TOKENS', 'limit', b.max_tokens,
-                                      'spent', b.spent_tokens, 'held', b.held_tokens) END
+                                      'spent', b.spent_tokens, 'held', b.held_tokens, 'needed', NULL) END
    FROM budgets b WHERE b.id IN (${budgetsOf(concerned)}) AND ${isUsedUp('b', heldCounts)}
    ORDER BY b.scope LIMIT 1)`;

@@ -25,7 +25,7 @@ WITH turn AS (
   SET ${addTokens}, total_cost_usd = total_cost_usd + $8::numeric,
       last_trace_sequence = last_trace_sequence + CASE WHEN $16::uuid IS NULL THEN 0 ELSE 1 END
   FROM turn WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_trace_sequence
+  RETURNING s.id, s.last_trace_sequence
 ), ${bookCall}, trace AS (
   INSERT INTO trace_events (id, session_id, turn_id, sequence, type, data)
   SELECT $16::uuid, id, $13, last_trace_sequence, 'MODEL_CALL', $17::jsonb FROM session WHERE $16::uuid IS NOT NULL

@@ -46,7 +46,7 @@ WITH turn AS (
       last_trace_sequence = last_trace_sequence + cardinality($24::uuid[])
   FROM turn, (SELECT CASE WHEN $19::uuid IS NULL OR EXISTS (SELECT FROM messages WHERE id = $19::uuid) THEN 0 ELSE 1 END AS n) AS added
   WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence, s.queued_turns, ${endColumns.session}
+  RETURNING s.id, s.last_message_sequence, s.last_trace_sequence, s.queued_turns, ${endColumns.session}
 ), ${bookCall}, reply AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
   SELECT $19::uuid, id, $13, last_message_sequence, 'ASSISTANT', $21::message_status, $22, $23::int

@@ -37,7 +37,7 @@ WITH turn AS (
       last_trace_sequence = last_trace_sequence + cardinality($24::uuid[])
   FROM turn, (SELECT CASE WHEN EXISTS (SELECT FROM messages WHERE id = $16::uuid) THEN 0 ELSE 1 END AS n) AS added
   WHERE s.id = turn.session_id
-  RETURNING s.id, s.budget_id, s.last_message_sequence, s.last_trace_sequence
+  RETURNING s.id, s.last_message_sequence, s.last_trace_sequence
 ), ${bookCall}, message AS (
   INSERT INTO messages (id, session_id, turn_id, sequence, role, status, content, step)
   SELECT $16::uuid, id, $13, last_message_sequence - cardinality($19::uuid[]), 'ASSISTANT', $27::message_status, $17, $18::int FROM session

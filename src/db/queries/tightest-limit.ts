@@ -1,7 +1,9 @@
+import type { UsedUpLimit } from './budgets-of.js';
+
 /** The tightest limit on a call. Amounts are decimal strings, in USD or in tokens. */
 export interface TightestLimit {
-  readonly scope: 'SESSION' | 'OWNER' | 'TENANT';
-  readonly kind: 'cost' | 'tokens';
+  readonly scope: UsedUpLimit['scope'];
+  readonly kind: UsedUpLimit['kind'];
   readonly limit: string;
   readonly spent: string;
   /** What calls have reserved that are under way. */
@@ -22,13 +24,13 @@ export const limitColumns =
  */
 export const tightestLimit = (inputTokens: string): string => `
 limits AS (
-  SELECT scope, 'cost' AS kind, max_cost_usd::text AS "limit", spent_cost_usd::text AS spent, held_cost_usd::text AS held, is_unknown,
+  SELECT scope, 'COST' AS kind, max_cost_usd::text AS "limit", spent_cost_usd::text AS spent, held_cost_usd::text AS held, is_unknown,
          CASE WHEN is_unknown OR max_cost_usd = 0 OR max_cost_usd < spent_cost_usd + held_cost_usd THEN -1
               WHEN output = 0 THEN CASE WHEN (max_cost_usd - spent_cost_usd - held_cost_usd) * 1000000 < ${inputTokens} * input THEN -1 ELSE 9007199254740991 END
               ELSE div((max_cost_usd - spent_cost_usd - held_cost_usd) * 1000000 - ${inputTokens} * input, output) END AS affords
   FROM charged, price WHERE max_cost_usd IS NOT NULL
   UNION ALL
-  SELECT scope, 'tokens', max_tokens::text, spent_tokens::text, held_tokens::text, false, max_tokens - spent_tokens - held_tokens - ${inputTokens}
+  SELECT scope, 'TOKENS', max_tokens::text, spent_tokens::text, held_tokens::text, false, max_tokens - spent_tokens - held_tokens - ${inputTokens}
   FROM charged WHERE max_tokens IS NOT NULL
 ), tightest AS (
   SELECT * FROM limits ORDER BY affords LIMIT 1
